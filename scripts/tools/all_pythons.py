@@ -1,0 +1,74 @@
+"""Runs the whole suite on every supported Python that starts here; measures coverage on one.
+
+Prints which ran. All run, even when one of them has failed: one look shows everything.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from scripts.tools import coverage_gate, environment
+
+REPO = environment.REPO
+SUPPORTED = ("3.11", "3.12", "3.13")
+
+
+def main() -> None:
+    """Run pytest with the given arguments on each; exit 1 when anything was red."""
+    arguments, here = sys.argv[1:], f"{sys.version_info.major}.{sys.version_info.minor}"
+    found = pythons()
+    failed = [] if _measured(arguments) else [f"Python {here}"]
+    for version, base in found.items():
+        if version != here:
+            python = environment.ensure(REPO / f".venv-{version}", base)
+            if not _suite(python, arguments):
+                failed.append(f"Python {version}")
+    ran = [version for version in SUPPORTED if version in {here, *found}]
+    missing = [version for version in SUPPORTED if version not in ran]
+    print(f"ran on Python {', '.join(ran)}; not found here: {', '.join(missing) or 'none'}")
+    if failed:
+        sys.exit(f"failed: {', '.join(failed)}")
+
+
+def pythons() -> dict[str, Path]:
+    """The supported Pythons that start here, by minor version."""
+    listed = subprocess.run([str(REPO / "scripts" / "_python")], check=True, capture_output=True, text=True).stdout
+    pairs = (line.split("\t") for line in listed.splitlines())
+    return {version: Path(path) for version, path in pairs}
+
+
+def _measured(arguments: list[str]) -> bool:
+    """Run on this Python with coverage; the gate holds only for the whole suite."""
+    with _data_folder() as folder:
+        cov = ["--cov", "--cov-config=pyproject.toml", "--cov-report="]
+        green = _suite(Path(sys.executable), [*cov, *arguments], folder)
+        if not green or arguments:
+            return green
+        return coverage_gate.holds(folder / "data")
+
+
+@contextmanager
+def _data_folder() -> Iterator[Path]:
+    """A place outside the tree for the data files of hundreds of children."""
+    folder = Path(tempfile.mkdtemp(prefix="coverage-"))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _suite(python: Path, arguments: list[str], folder: Path | None = None) -> bool:
+    version = subprocess.check_output([str(python), "-VV"], text=True).strip()
+    print(f"== {version} ({python})", flush=True)
+    env = dict(os.environ) if folder is None else os.environ | {"COVERAGE_FILE": f"{folder}/data"}
+    argv = [str(python), "-m", "pytest", *arguments]
+    return subprocess.run(argv, check=False, cwd=REPO, env=env).returncode == 0
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,75 @@
+"""What an import costs: in a clean interpreter, the modules that must not be there are not."""
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+REPO = Path(__file__).resolve().parents[2]
+HEAVY = {"jsonschema", "jsonrpcserver", "rich", "click", "yaml", "trio", "mcp", "asyncio"}
+OPTIONAL = {"mcp", "pydantic_ai", "openai", "anthropic", "liquid", "sqlalchemy", "opentelemetry"}
+CONFIGURE = {"configure", "configure_once", "basicConfig", "dictConfig"}
+MAY_CONFIGURE = ("acp_agent/logs", "acp_client/cli")
+
+
+def loaded_by(statement: str) -> set[str]:
+    """Names in `sys.modules` after a statement, in an interpreter that did nothing else."""
+    program = f"{statement}\nimport json, sys\nprint(json.dumps(sorted(sys.modules)))"
+    argv = [sys.executable, "-I", "-c", program]
+    printed = subprocess.run(argv, check=True, capture_output=True, text=True).stdout
+    return set(json.loads(printed))
+
+
+def roots(modules: set[str]) -> set[str]:
+    """The top-level packages among modules."""
+    return {module.partition(".")[0] for module in modules}
+
+
+def test_import_acp_client_loads_nothing_heavy() -> None:
+    """Names are bound when they are used."""
+    assert roots(loaded_by("import acp_client")) & (HEAVY | OPTIONAL) == set()
+
+
+def test_import_acp_agent_loads_nothing_that_a_child_does_not_need() -> None:
+    """A child must be able to answer `initialize` at once."""
+    assert roots(loaded_by("import acp_agent")) & (HEAVY - {"asyncio"} | OPTIONAL) == set()
+
+
+def test_import_acp_agent_loads_only_the_contract_of_acp_client() -> None:
+    """The parent's half is no part of a child."""
+    loaded = {name for name in loaded_by("import acp_agent") if name.startswith("acp_client.")}
+    allowed = ("acp_client.protocol", "acp_client.record.format")
+    assert [name for name in sorted(loaded) if not name.startswith(allowed)] == []
+
+
+@pytest.mark.parametrize("package", ["acp_client", "acp_agent"])
+def test_every_public_name_can_be_imported(package: str) -> None:
+    """`__all__` promises nothing that is not there."""
+    program = f"import {package}\nfor name in {package}.__all__: getattr({package}, name)"
+    subprocess.run([sys.executable, "-I", "-c", program], check=True)
+
+
+def configuring_calls() -> dict[str, list[int]]:
+    """File → lines that set logging up for the whole process."""
+    found: dict[str, list[int]] = {}
+    for package in ("acp_client", "acp_agent"):
+        for path in sorted((REPO / package).rglob("*.py")):
+            lines = [
+                node.lineno
+                for node in ast.walk(ast.parse(path.read_text()))
+                if isinstance(node, ast.Attribute)
+                and node.attr in CONFIGURE
+                and isinstance(node.value, ast.Name)
+                and node.value.id in {"structlog", "logging", "config"}
+            ]
+            if lines:
+                found[path.relative_to(REPO).as_posix()] = lines
+    return found
+
+
+def test_only_the_two_programs_set_logging_up() -> None:
+    """A library that configures logging takes it from the program that uses it."""
+    assert {path: lines for path, lines in configuring_calls().items() if not path.startswith(MAY_CONFIGURE)} == {}
