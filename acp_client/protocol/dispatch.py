@@ -1,0 +1,84 @@
+"""The one adapter around jsonrpcserver, and the one place where exceptions become wire errors.
+
+Owns how a request of the other side reaches its handler and what its failure looks like on the wire. Written against
+jsonrpcserver 5.0.9, pinned exactly, since an inner function of it is used: its public entry gathers with asyncio,
+which fails on trio. It is imported when the first request arrives, not before: that takes longer than most runs need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from acp_client.protocol.errors import INTERNAL_ERROR, RpcError
+from acp_client.protocol.states import TheirRequest
+
+Handler: TypeAlias = Callable[[TheirRequest], Awaitable[Any]]
+"""Takes the request, returns the JSON-ready result, or raises `RpcError` for an error answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What goes back: a result, or an error where `code` is set."""
+
+    result: Any = None
+    code: int | None = None
+    message: str = ""
+    data: Any = None
+
+
+class Dispatcher:
+    """Handlers by method name. `direct` ones bypass jsonrpcserver: those that are answered before it is loaded."""
+
+    def __init__(self, handlers: Mapping[str, Handler], *, direct: Mapping[str, Handler] | None = None) -> None:
+        self._handlers = dict(handlers)
+        self._direct = dict(direct or {})
+        self._methods: dict[str, Any] | None = None
+
+    def needs_loading(self, method: str) -> bool:
+        """True if dispatching this method would import jsonrpcserver: call `load` in a worker thread before."""
+        return self._methods is None and method not in self._direct
+
+    def load(self) -> None:
+        """Import jsonrpcserver and register the handlers with it. Idempotent, safe in a worker thread."""
+        from jsonrpcserver.result import Success  # noqa: PLC0415  # 100 ms, and most runs never need it
+
+        def method(handler: Handler) -> Callable[..., Awaitable[Any]]:
+            # Keyword parameters that a method does not name are refused, and ACP adds fields: take any.
+            async def call(request: TheirRequest, /, **_params: Any) -> Any:
+                return Success(await _answer(handler, request))
+
+            return call
+
+        self._methods = {name: method(handler) for name, handler in self._handlers.items()}
+
+    async def dispatch(self, request: TheirRequest) -> Answer:
+        """Run the handler for a request; its failure becomes an error answer. Raises nothing but cancellation."""
+        if request.method in self._direct:
+            return await _answer(self._direct[request.method], request)
+        if self._methods is None:
+            self.load()
+        assert self._methods is not None  # noqa: S101  # load sets it
+        from jsonrpcserver.async_dispatcher import dispatch_request  # noqa: PLC0415  # loaded by now
+        from jsonrpcserver.request import Request  # noqa: PLC0415  # loaded by now
+
+        _, outcome = await dispatch_request(self._methods, request, Request(request.method, request.params, request.id))
+        if hasattr(outcome, "_error"):  # its Either has no public accessor
+            error = outcome._error  # noqa: SLF001  # see above
+            return Answer(code=error.code, message=error.message, data={"method": request.method})
+        answer: Answer = outcome._value.result  # noqa: SLF001  # see above
+        return answer
+
+
+async def _answer(handler: Handler, request: TheirRequest) -> Answer:
+    """The boundary: what a handler raises is told to the other side only as far as it was meant for it."""
+    try:
+        return Answer(result=await handler(request))
+    except RpcError as error:
+        return Answer(code=error.code, message=error.message, data=error.data)
+    except Exception:  # noqa: BLE001  # the boundary: a bug in a handler must not end the connection
+        import structlog  # noqa: PLC0415  # a failing handler is rare, its import is not free
+
+        structlog.get_logger(__name__).exception("handler failed", method=request.method, request_id=request.id)
+        return Answer(code=INTERNAL_ERROR, message="Internal error")

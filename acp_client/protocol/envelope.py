@@ -1,0 +1,199 @@
+"""Lines to JSON-RPC messages and back: decoding that survives odd input, classification, encoding.
+
+Owns what a single message is. Leaves to `link` which of them are expected. Pure functions over bytes and plain data.
+(ACP v1, overview; JSON-RPC 2.0 sections 4 and 5.)
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from pydantic_core import from_json, to_json
+
+from acp_client.protocol.errors import INVALID_PARAMS, INVALID_REQUEST
+
+RequestId: TypeAlias = int | str | None
+"""An id as it stood on the wire; its JSON type is kept and echoed."""
+
+MAX_SALVAGE_FAILURES: Final = 16
+"""How many places of a glued line are tried in vain for a frame: a bound on the work that a hostile line can cause."""
+
+MAX_NESTING: Final = 200
+"""Levels of a JSON value: what the fast decoder takes, and what can be written again without recursion errors."""
+
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_OBJECT_START: Final = re.compile(r"\{\s*[\"}]")
+_BOM: Final = "\ufeff"
+_DECODER: Final = json.JSONDecoder()
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request of the other side, as received."""
+
+    id: RequestId
+    method: str
+    params: dict[str, Any]
+    raw: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """An answer of the other side; `id` may be anything that JSON can hold, the link decides whether it fits."""
+
+    id: Any
+    raw: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Invalid:
+    """JSON, but no message: the id (where there is a usable one), the code to answer with, and why."""
+
+    id: RequestId
+    code: int
+    detail: str
+    raw: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """A line that is no JSON at all."""
+
+    line: bytes
+
+
+Notification: TypeAlias = dict[str, Any]
+"""A notification is its own raw object: the hot path builds nothing for it."""
+
+Message: TypeAlias = Notification | Request | Response | Invalid | Noise
+
+
+def parse_line(line: bytes) -> list[Message]:
+    """The messages of one line: one for a good frame, several for glued frames, none for a blank line.
+
+    Fast for good lines. The slow way repairs invalid UTF-8 and lone surrogates, and finds frames that are glued to
+    other text; a line without any is one `Noise`. Never raises.
+    """
+    try:
+        return [classify(from_json(line, cache_strings="keys"))]
+    except ValueError:
+        return _parse_slowly(line) if line.strip() else []
+
+
+def _parse_slowly(line: bytes) -> list[Message]:
+    text = line.decode("utf-8", errors="replace").lstrip(_BOM)
+    try:
+        return [classify(repaired(json.loads(text)))]
+    except (ValueError, RecursionError):
+        return _salvage(text) or [Noise(line)]
+
+
+def _salvage(text: str) -> list[Message]:
+    """Frames inside a line that is not one JSON value: `Loading...{…}` or `{…}{…}`."""
+    found: list[Message] = []
+    at = 0
+    failures = 0
+    while failures < MAX_SALVAGE_FAILURES and (start := _OBJECT_START.search(text, at)):
+        try:
+            value, at = _DECODER.raw_decode(text, start.start())
+            message = classify(repaired(value))
+        except (ValueError, RecursionError):
+            at = start.start() + 1
+            failures += 1
+        else:
+            found += [] if isinstance(message, Invalid) else [message]
+    return found
+
+
+def repaired(value: Any, depth: int = 0) -> Any:
+    """The same JSON value with each lone surrogate replaced by U+FFFD, so that it can be written as UTF-8.
+
+    Raises ValueError where it is nested deeper than `MAX_NESTING`.
+    """
+    if isinstance(value, str):
+        return _SURROGATE.sub("\ufffd", value) if _SURROGATE.search(value) else value
+    if depth > MAX_NESTING:
+        raise ValueError(f"nested deeper than {MAX_NESTING} levels")
+    if isinstance(value, list):
+        return [repaired(item, depth + 1) for item in value]
+    if isinstance(value, dict):
+        return {repaired(key): repaired(item, depth + 1) for key, item in value.items()}
+    return value
+
+
+def classify(value: Any) -> Message:
+    """Say what one decoded JSON value is. Never raises."""
+    if not isinstance(value, dict):
+        return Invalid(None, INVALID_REQUEST, "a message must be a JSON object", value)
+    if "method" not in value:
+        return _classify_response(value)
+    if value.get("jsonrpc") != "2.0" or not isinstance(value["method"], str):
+        return Invalid(usable_id(value), INVALID_REQUEST, 'a request needs "jsonrpc": "2.0" and a string method', value)
+    params = value.get("params")
+    if "id" not in value:
+        if params is None or isinstance(params, dict):
+            return value
+        return Invalid(None, INVALID_PARAMS, "params of a notification must be an object", value)
+    if not is_id(value["id"]):
+        return Invalid(None, INVALID_REQUEST, "an id must be a string, an integer or null", value)
+    if params is not None and not isinstance(params, dict):
+        return Invalid(value["id"], INVALID_PARAMS, "params must be an object", value)
+    return Request(value["id"], value["method"], params or {}, value)
+
+
+def _classify_response(value: dict[str, Any]) -> Message:
+    if "id" in value and ("result" in value or "error" in value or value.get("jsonrpc") == "2.0"):
+        return Response(value["id"], value)
+    return Invalid(usable_id(value), INVALID_REQUEST, "neither a method nor a result nor an error", value)
+
+
+def is_id(value: Any) -> bool:
+    """True for what ACP allows as a request id; a bool is no integer, 1.0 is none either."""
+    return value is None or type(value) in (int, str)
+
+
+def usable_id(value: dict[str, Any]) -> RequestId:
+    """The id to answer with: the given one where it is legal, else null (JSON-RPC 2.0, section 5)."""
+    given = value.get("id")
+    return given if is_id(given) else None
+
+
+def looks_like_update(head: bytes) -> bool:
+    """True if the head of a cut frame shows a `session/update` notification: the one kind that may be lost."""
+    try:
+        seen = from_json(head, allow_partial="trailing-strings")
+    except ValueError:
+        return False
+    return isinstance(seen, dict) and seen.get("method") == "session/update" and "id" not in seen
+
+
+def encode(message: dict[str, Any]) -> bytes:
+    """One frame with its newline: UTF-8, no embedded newline, NaN and infinities as null, surrogates replaced."""
+    try:
+        return to_json(message, inf_nan_mode="null") + b"\n"
+    except ValueError:  # a lone surrogate: PydanticSerializationError, a ValueError
+        return to_json(repaired(message), inf_nan_mode="null") + b"\n"
+
+
+def request_frame(request_id: int, method: str, params: dict[str, Any]) -> bytes:
+    """A request of ours."""
+    return encode({"jsonrpc": "2.0", "id": request_id, "method": method, "params": params})
+
+
+def notification_frame(method: str, params: dict[str, Any]) -> bytes:
+    """A notification of ours."""
+    return encode({"jsonrpc": "2.0", "method": method, "params": params})
+
+
+def result_frame(request_id: RequestId, result: Any) -> bytes:
+    """Our answer to a request."""
+    return encode({"jsonrpc": "2.0", "id": request_id, "result": result})
+
+
+def error_frame(request_id: RequestId, code: int, message: str, data: Any = None) -> bytes:
+    """Our error for a request; `data` is left out where there is none."""
+    error = {"code": code, "message": message} | ({} if data is None else {"data": data})
+    return encode({"jsonrpc": "2.0", "id": request_id, "error": error})

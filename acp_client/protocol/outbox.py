@@ -1,0 +1,103 @@
+"""What is to be written: one queue, one writer, in order, bounded by whoever fills it.
+
+Owns the bytes between `Peer` and its transport. Writes at once while there is room, so that most frames cost no task
+switch. A broken pipe is remembered, not raised: what it cost shows on the read side, as requests without answers.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import NamedTuple
+
+import anyio
+
+from acp_client.protocol.states import OurRequest
+from acp_client.protocol.transport import Transport
+
+
+class _Frame(NamedTuple):
+    """Bytes still to be written, and what they belong to."""
+
+    rest: memoryview
+    answer_bytes: int
+    request: OurRequest | None
+
+
+class Outbox:
+    """The frames still to be written.
+
+    `answer_bytes` counts those that answer the other side, which nobody here can stop asking for. `on_lost` is told
+    each request of ours that can never be written whole, because the other side has closed its reading end.
+    """
+
+    def __init__(self, transport: Transport, on_lost: Callable[[OurRequest], None]) -> None:
+        self._transport = transport
+        self._on_lost = on_lost
+        self._frames: deque[_Frame] = deque()
+        self._wake = anyio.Event()
+        self._changed = anyio.Event()
+        self.answer_bytes = 0
+        self.broken: OSError | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self._frames)
+
+    def put(self, frame: bytes, *, is_answer: bool = False, request: OurRequest | None = None) -> None:
+        """Queue a frame; it is written now if there is room. Lost if the pipe is broken."""
+        answer_bytes = len(frame) if is_answer else 0
+        self.answer_bytes += answer_bytes
+        self._frames.append(_Frame(memoryview(frame), answer_bytes, request))
+        if self.broken is not None:
+            self.clear()
+        elif len(self._frames) == 1:
+            self._write_some()
+        if self._frames:
+            self._wake.set()
+
+    def clear(self) -> None:
+        """Drop what is queued."""
+        lost = [frame.request for frame in self._frames if frame.request is not None]
+        self._frames.clear()
+        self.answer_bytes = 0
+        for request in lost:
+            self._on_lost(request)
+        self.signal()
+
+    def signal(self) -> None:
+        """Wake those who wait for a change."""
+        self._changed.set()
+        self._changed = anyio.Event()
+
+    async def changed(self) -> None:
+        """Return after the next change: something was written, dropped or answered. Safe to cancel."""
+        await self._changed.wait()
+
+    async def flush(self) -> None:
+        """Return when nothing is left to write. Safe to cancel; the caller bounds it."""
+        while self._frames:
+            await self._changed.wait()
+
+    async def write_loop(self) -> None:
+        """The one writer that waits. Runs until cancelled."""
+        while True:
+            await self._wake.wait()
+            self._wake = anyio.Event()
+            while self._frames:
+                await self._transport.wait_sendable()
+                self._write_some()
+
+    def _write_some(self) -> None:
+        try:
+            while self._frames:
+                frame = self._frames[0]
+                sent = self._transport.send_nowait(frame.rest)
+                if sent < len(frame.rest):
+                    self._frames[0] = frame._replace(rest=frame.rest[sent:])
+                    return
+                self._frames.popleft()
+                self.answer_bytes -= frame.answer_bytes
+        except OSError as error:
+            self.broken = error
+            self.clear()
+        self.signal()

@@ -1,0 +1,311 @@
+"""The async shell around a `Link`: reads, writes, and runs a task for each request of the other side.
+
+Owns the tasks and waits of one connection: one reader (`run`), one writer, a task per inbound request, and bounded
+queues. Notifications are handed to the listener synchronously and in wire order; an answer resolves at its own place
+in that order. A handler never runs on the read loop, so it may call the other side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, Protocol
+
+import anyio
+import anyio.abc
+import anyio.to_thread
+
+from acp_client.protocol.dispatch import Answer, Dispatcher
+from acp_client.protocol.errors import (
+    INTERNAL_ERROR,
+    REQUEST_CANCELLED,
+    TOO_MANY_REQUESTS,
+    ConnectionClosed,
+    FrameTooLong,
+    MalformedAnswer,
+    RemoteError,
+    RequestFailed,
+)
+from acp_client.protocol.framing import DEFAULT_MAX_FRAME_BYTES
+from acp_client.protocol.link import Link
+from acp_client.protocol.outbox import Outbox
+from acp_client.protocol.states import (
+    CancelReceived,
+    ErrorReceived,
+    Event,
+    FrameDropped,
+    MalformedReceived,
+    NoiseReceived,
+    OurRequest,
+    OverlongReceived,
+    RequestLost,
+    RequestReceived,
+    ResultReceived,
+    TheirRequest,
+)
+from acp_client.protocol.transport import Transport
+
+MAX_QUEUED_ANSWER_BYTES: Final = 1024 * 1024
+"""Answers that they have not read. Beyond it we stop reading them: a flood of requests meets back-pressure."""
+
+Settled = ResultReceived | RemoteError
+
+
+class Listener(Protocol):
+    """What a peer tells while it reads. All calls are synchronous and in wire order; none may block or raise."""
+
+    def on_read(self, size: int) -> None:
+        """Bytes arrived; their events follow."""
+
+    def on_notification(self, message: dict[str, Any]) -> None:
+        """A notification, as received."""
+
+    def on_noise(self, noise: NoiseReceived) -> None:
+        """A line that is no message."""
+
+    def on_dropped(self, frame: FrameDropped) -> None:
+        """A frame that could not be used."""
+
+    def on_batch_end(self) -> None:
+        """All events of the last read were told."""
+
+
+class Pending:
+    """A request of ours on its way; `wait` gives its outcome. Made by `Peer.start_request`."""
+
+    __slots__ = ("_done", "_on_settled", "outcome", "request")
+
+    def __init__(self, request: OurRequest, on_settled: Callable[[Settled], None] | None) -> None:
+        self.request = request
+        self.outcome: Settled | None = None
+        self._done = anyio.Event()
+        self._on_settled = on_settled
+
+    def settle(self, outcome: Settled) -> None:
+        self.outcome = outcome
+        if self._on_settled is not None:
+            self._on_settled(outcome)
+        self._done.set()
+
+    async def wait(self) -> Any:
+        """The raw result. Raises RequestFailed, MalformedAnswer, FrameTooLong or ConnectionClosed. Safe to cancel:
+        the request stays open and can be waited for again."""
+        await self._done.wait()
+        assert self.outcome is not None  # noqa: S101  # settle sets it before the event
+        if isinstance(self.outcome, RemoteError):
+            raise self.outcome
+        return self.outcome.result
+
+
+class Peer:
+    """One live connection over a transport.
+
+    `run` must be running (in a task of the caller's) for anything to arrive. `answer_noise` is the agent's way: each
+    line that is no message is answered with an error; a client never answers noise.
+    """
+
+    def __init__(
+        self,
+        transport: Transport,
+        listener: Listener,
+        dispatcher: Dispatcher,
+        *,
+        answer_noise: bool = False,
+        drain_seconds: float = 0,
+        max_frame_bytes: int = DEFAULT_MAX_FRAME_BYTES,
+    ) -> None:
+        self._transport = transport
+        self._listener = listener
+        self._dispatcher = dispatcher
+        self._answer_noise = answer_noise
+        self._drain_seconds = drain_seconds
+        self._max_frame_bytes = max_frame_bytes
+        self._link = Link(max_frame_bytes=max_frame_bytes)
+        self._pending: dict[OurRequest, Pending] = {}
+        self._handlers: dict[TheirRequest, anyio.CancelScope] = {}
+        self._tasks: anyio.abc.TaskGroup | None = None
+        self._outbox = Outbox(transport, self._lose)
+
+    def __repr__(self) -> str:
+        return f"<Peer {self._link!r}, {'writing' if self._outbox else 'nothing to write'}>"
+
+    # ---- reading
+
+    async def run(self) -> None:
+        """Read until EOF, then let handlers finish for `drain_seconds` and cancel the rest. Safe to cancel."""
+        async with anyio.create_task_group() as tasks:
+            self._tasks = tasks
+            tasks.start_soon(self._outbox.write_loop)
+            try:
+                await self._read_loop()
+                await self._drain()
+            finally:
+                self._lose_pending()
+                tasks.cancel_scope.cancel()
+
+    def read_pending(self) -> None:
+        """Handle what has arrived and was not read yet, now, without waiting: at most what a pipe holds."""
+        if data := self._transport.receive_nowait():
+            self._receive(data)
+
+    def _receive(self, data: bytes) -> None:
+        self._listener.on_read(len(data))
+        for event in self._link.receive(data):
+            self._handle(event)
+        self._listener.on_batch_end()
+
+    async def _read_loop(self) -> None:
+        while data := await self._transport.receive():
+            self._receive(data)
+            while self._outbox.answer_bytes > MAX_QUEUED_ANSWER_BYTES:
+                await self._outbox.changed()
+        for event in self._link.receive_eof():
+            self._handle(event)
+        self._listener.on_batch_end()
+
+    async def _drain(self) -> None:
+        with anyio.move_on_after(self._drain_seconds):
+            while self._handlers or self._outbox:
+                await self._outbox.changed()
+
+    def _handle(self, event: Event) -> None:
+        if type(event) is dict:
+            self._listener.on_notification(event)
+        else:
+            _HANDLERS[type(event)](self, event)
+
+    def _on_request(self, event: RequestReceived) -> None:
+        if event.refused:
+            self._respond(event.request, Answer(code=TOO_MANY_REQUESTS, message="too many requests are open"))
+        else:
+            assert self._tasks is not None  # noqa: S101  # events come from run, which has set it
+            self._handlers[event.request] = anyio.CancelScope()
+            self._tasks.start_soon(self._serve, event.request)
+
+    def _on_cancel(self, event: CancelReceived) -> None:
+        self._handlers[event.request].cancel()
+
+    def _on_result(self, event: ResultReceived) -> None:
+        self._settle(event.request, event)
+
+    def _on_error(self, event: ErrorReceived) -> None:
+        self._settle(event.request, RequestFailed(event.request.method, event.code, event.message, event.data))
+
+    def _on_malformed(self, event: MalformedReceived) -> None:
+        self._settle(event.request, MalformedAnswer(event.request.method, event.detail))
+
+    def _on_noise(self, event: NoiseReceived) -> None:
+        self._listener.on_noise(event)
+        if self._answer_noise and self._link.can_send:
+            self._outbox.put(self._link.reject(event), is_answer=True)
+
+    def _on_dropped(self, event: FrameDropped) -> None:
+        self._listener.on_dropped(event)
+
+    def _on_overlong(self, event: OverlongReceived) -> None:
+        """An answer may be in the frame that was cut: fail what waits, rather than let it wait for ever."""
+        error = FrameTooLong(self._max_frame_bytes, event.head)
+        for pending in list(self._pending.values()):
+            self._settle(pending.request, error)
+        self._listener.on_dropped(FrameDropped("a frame over max_frame_bytes", None, None))
+
+    def _on_lost(self, event: RequestLost) -> None:
+        self._lose(event.request)
+
+    def _lose(self, request: OurRequest) -> None:
+        self._settle(request, ConnectionClosed(request.method))
+
+    def _settle(self, request: OurRequest, outcome: Settled) -> None:
+        pending = self._pending.pop(request, None)
+        if pending is not None:  # None: it failed before, when a frame was cut
+            pending.settle(outcome)
+
+    def _lose_pending(self) -> None:
+        for request in list(self._pending):
+            self._lose(request)
+
+    # ---- serving
+
+    async def _serve(self, request: TheirRequest) -> None:
+        scope = self._handlers[request]
+        answer = Answer(code=INTERNAL_ERROR, message="the connection is closing")
+        try:
+            with scope:
+                if self._dispatcher.needs_loading(request.method):
+                    await anyio.to_thread.run_sync(self._dispatcher.load)
+                answer = await self._dispatcher.dispatch(request)
+            if scope.cancelled_caught:
+                answer = Answer(code=REQUEST_CANCELLED, message="Request cancelled")
+        finally:
+            del self._handlers[request]
+            self._respond(request, answer)
+            self._outbox.signal()
+
+    def _respond(self, request: TheirRequest, answer: Answer) -> None:
+        if not self._link.can_send:
+            return  # there is nobody to tell
+        if answer.code is None:
+            frame = self._link.respond(request, answer.result)
+        else:
+            frame = self._link.respond_error(request, answer.code, answer.message, answer.data)
+        self._outbox.put(frame, is_answer=True)
+
+    # ---- sending
+
+    def start_request(
+        self, method: str, params: dict[str, Any], on_settled: Callable[[Settled], None] | None = None
+    ) -> Pending:
+        """Send a request without waiting. `on_settled` is called at the answer's place in wire order.
+
+        Raises ConnectionClosed if the connection cannot answer any more.
+        """
+        request, frame = self._link.request(method, params)
+        pending = Pending(request, on_settled)
+        self._pending[request] = pending
+        self._outbox.put(frame, request=request)
+        return pending
+
+    async def request(self, method: str, params: dict[str, Any]) -> Any:
+        """Send a request and wait for its result, as JSON.
+
+        Raises RequestFailed (they answered an error), MalformedAnswer, FrameTooLong or ConnectionClosed. Cancelling
+        the caller sends `$/cancel_request` and gives the answer up.
+        """
+        pending = self.start_request(method, params)
+        try:
+            return await pending.wait()
+        except anyio.get_cancelled_exc_class():
+            self.cancel(pending)
+            raise
+
+    def cancel(self, pending: Pending) -> None:
+        """Ask the other side to give up a request of ours. Nothing happens if it is settled already."""
+        if self._pending.pop(pending.request, None) is not None and self._link.can_send:
+            self._outbox.put(self._link.cancel(pending.request))
+
+    def notify(self, method: str, params: dict[str, Any]) -> None:
+        """Queue a notification; written at once where there is room. Lost if the connection is closed."""
+        if self._link.can_send:
+            self._outbox.put(self._link.notify(method, params))
+
+    async def flush(self) -> None:
+        """Wait until all that was queued is written, or cannot be. Safe to cancel; bound it yourself."""
+        await self._outbox.flush()
+
+    def close_send(self) -> None:
+        """Close our sending side now: they see EOF. What is still queued is lost; `flush` before. Idempotent."""
+        self._link.send_eof()
+        self._outbox.clear()
+        self._transport.close_send()
+
+
+_HANDLERS: Final[dict[type, Callable[[Peer, Any], None]]] = {
+    RequestReceived: Peer._on_request,
+    CancelReceived: Peer._on_cancel,
+    ResultReceived: Peer._on_result,
+    ErrorReceived: Peer._on_error,
+    MalformedReceived: Peer._on_malformed,
+    NoiseReceived: Peer._on_noise,
+    FrameDropped: Peer._on_dropped,
+    OverlongReceived: Peer._on_overlong,
+    RequestLost: Peer._on_lost,
+}
