@@ -1,0 +1,55 @@
+"""Run sub-agents over ACP, out of process: the parent's side.
+
+Public names are bound when they are first asked for (PEP 562), so that importing the package costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from acp_client.outcome import REASONS, Failure, RunResult
+    from acp_client.policy.permission import Decision, PermissionRequest
+    from acp_client.run import Run
+    from acp_client.runner import Job, Runner, run_subagent, run_subagent_sync
+    from acp_client.spec import AgentSpec, Limits
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "REASONS",
+    "AgentSpec",
+    "Decision",
+    "Failure",
+    "Job",
+    "Limits",
+    "PermissionRequest",
+    "Run",
+    "RunResult",
+    "Runner",
+    "run_subagent",
+    "run_subagent_sync",
+]
+
+_HOMES = {
+    "acp_client.outcome": ("REASONS", "Failure", "RunResult"),
+    "acp_client.policy.permission": ("Decision", "PermissionRequest"),
+    "acp_client.run": ("Run",),
+    "acp_client.runner": ("Job", "Runner", "run_subagent", "run_subagent_sync"),
+    "acp_client.spec": ("AgentSpec", "Limits"),
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,242 @@
+"""How a run ended: the result, its failure and the closed table of reasons. Frozen data, no behaviour.
+
+Owns `RunResult` and what is in it. A leaf: knows neither processes nor the wire, only the protocol's models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Annotated, Any, Final, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, PlainSerializer, SkipValidation
+
+from acp_client.protocol.models import ContentBlock, PlanEntry, WireModel
+
+Status: TypeAlias = Literal["completed", "aborted", "error"]
+Stage: TypeAlias = Literal["spawn", "initialize", "authenticate", "session", "prompt", "teardown"]
+Reason: TypeAlias = Literal[
+    "end_turn",
+    "cancelled",
+    "cancelled_by_agent",
+    "max_tokens",
+    "max_turn_requests",
+    "refusal",
+    "unknown_stop_reason",
+    "spawn_failed",
+    "startup_timeout",
+    "idle_timeout",
+    "run_timeout",
+    "protocol_mismatch",
+    "protocol_error",
+    "unsupported_content",
+    "unsupported_capability",
+    "internal_error",
+    "auth_required",
+    "agent_exited",
+    "agent_error",
+    "limit_exceeded",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class ReasonRow:
+    """One row of the table: the status that goes with a reason, the exit code of `subagent run`, and the meaning."""
+
+    status: Status
+    exit_code: int
+    meaning: str
+
+
+REASONS: Final[Mapping[Reason, ReasonRow]] = MappingProxyType(
+    {
+        "end_turn": ReasonRow("completed", 0, "the agent finished its turn"),
+        "cancelled": ReasonRow("aborted", 7, "we cancelled it, whatever the agent answered afterwards"),
+        "cancelled_by_agent": ReasonRow("aborted", 7, "the agent says cancelled, and nobody here asked for it"),
+        "max_tokens": ReasonRow("error", 9, "the model reached its token limit: the answer is cut"),
+        "max_turn_requests": ReasonRow("error", 9, "the agent reached its limit of model requests in a turn"),
+        "refusal": ReasonRow("error", 8, "the agent refuses to continue"),
+        "unknown_stop_reason": ReasonRow("error", 1, "the stop reason is missing, malformed or not one of ACP v1"),
+        "spawn_failed": ReasonRow("error", 1, "the process could not be started"),
+        "startup_timeout": ReasonRow("error", 3, "no session within startup_timeout_seconds"),
+        "idle_timeout": ReasonRow("error", 3, "no frame and no stderr for idle_timeout_seconds"),
+        "run_timeout": ReasonRow("error", 3, "longer than run_timeout_seconds"),
+        "protocol_mismatch": ReasonRow("error", 1, "the agent answered another protocol version than 1"),
+        "protocol_error": ReasonRow("error", 1, "an answer lacks a required field, or is no frame at all"),
+        "unsupported_content": ReasonRow("error", 1, "a prompt block that the agent did not advertise"),
+        "unsupported_capability": ReasonRow("error", 1, "something was asked for that the agent does not offer"),
+        "internal_error": ReasonRow("error", 1, "a fault of this library; its traceback is in the log"),
+        "auth_required": ReasonRow("error", 1, "the agent wants a login before it opens a session"),
+        "agent_exited": ReasonRow("error", 1, "the process ended, or closed stdout, with a request open"),
+        "agent_error": ReasonRow("error", 1, "the agent answered a request with a JSON-RPC error"),
+        "limit_exceeded": ReasonRow("error", 1, "a frame over max_frame_bytes that may have been an answer"),
+    }
+)
+"""Closed and documented; reasons are only ever added."""
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="null", defer_build=True)
+
+
+def _to_wire(model: WireModel) -> dict[str, Any]:
+    return model.to_wire()
+
+
+_AsWire: Final = PlainSerializer(_to_wire)
+"""Models of the protocol stand in a JSON result as they stood on the wire."""
+
+
+class Failure(_Frozen):
+    """Why a run is not `completed`: what failed, the rule, what to do. Redacted; sizes bounded.
+
+    `request` is the method that was open; `rpc_code`, `rpc_message` and `rpc_data` are the agent's own error.
+    `retry_safe` is True only if no byte of the prompt can have reached the agent.
+    """
+
+    stage: Stage
+    message: str
+    request: str | None = None
+    rpc_code: int | None = None
+    rpc_message: str | None = None
+    rpc_data: Any = None
+    retry_safe: bool = False
+
+
+class StdoutNoise(_Frozen):
+    """Lines on stdout that were no frames: how many, and the first of them."""
+
+    count: int = 0
+    first_lines: tuple[str, ...] = ()
+
+
+class Diagnostics(_Frozen):
+    """What there is to know of the process, always present. `signal` is the number that ended it, if one did."""
+
+    exit_code: int | None = None
+    signal: int | None = None
+    stderr_tail: str = ""
+    stderr_dropped_bytes: int = 0
+    stdout_noise: StdoutNoise = StdoutNoise()
+    path_used: str | None = None
+    removed_env: tuple[str, ...] = ()
+    dropped_frames: int = 0
+    dropped_events: int = 0
+
+
+class Message(_Frozen):
+    """One message of the agent: its id where it has one, its text, and its blocks that are not text."""
+
+    id: str | None = None
+    text: str = ""
+    blocks: tuple[Annotated[SkipValidation[ContentBlock], _AsWire], ...] = ()
+
+
+class ToolCallState(_Frozen):
+    """A tool call as its updates left it. `raw` is all of it in wire names, later fields over earlier ones.
+
+    A call that was only ever updated, or first seen in a permission request, may lack a title; one that the agent
+    never closed keeps the status that it had last.
+    """
+
+    id: str
+    title: str | None = None
+    name: str | None = None
+    kind: str | None = None
+    status: str | None = None
+    raw: Mapping[str, Any] = {}
+
+
+class PermissionRecord(_Frozen):
+    """One permission that was asked: what for, how it was answered and by whom, and how long that took.
+
+    `action` is what was decided, `outcome` and `option_id` what was sent. `wider` marks an `allow_always` that was
+    sent because there was no `allow_once`.
+    """
+
+    tool_call_id: str
+    title: str | None = None
+    kind: str | None = None
+    session_id: str | None = None
+    action: Literal["allow", "reject", "cancelled"]
+    outcome: Literal["selected", "cancelled"]
+    option_id: str | None = None
+    option_kind: str | None = None
+    wider: bool = False
+    decided_by: str
+    why: str | None = None
+    seconds: float
+
+
+class Cost(_Frozen):
+    """What the agent says the session cost so far."""
+
+    amount: float
+    currency: str
+
+
+class Usage(_Frozen):
+    """What the agent reported; what it did not report stays None, never 0. Cost is cumulative, assigned, not summed."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cached_tokens: int | None = None
+    thought_tokens: int | None = None
+    total_tokens: int | None = None
+    context_used: int | None = None
+    context_size: int | None = None
+    cost: Cost | None = None
+    source: Literal["prompt_response", "usage_update", "both"] | None = None
+
+
+class Timings(_Frozen):
+    """Seconds. Each is the length of its stage; `first_chunk` counts from the prompt, `total` from the call."""
+
+    spawn: float | None = None
+    initialize: float | None = None
+    session: float | None = None
+    prompt: float | None = None
+    first_chunk: float | None = None
+    teardown: float | None = None
+    total: float | None = None
+
+
+class Flags(_Frozen):
+    """What a caller may want to look at twice.
+
+    `empty`: completed without any output. `truncated`: text was cut or an update dropped. `late_updates`: how many
+    came after the answer. `completed_without_asking`: ids of mutating tool calls that completed unasked. `killed`:
+    the signal that it took to end the process tree.
+    """
+
+    empty: bool = False
+    truncated: bool = False
+    late_updates: int = 0
+    completed_without_asking: tuple[str, ...] = ()
+    killed: Literal["term", "kill"] | None = None
+
+
+class RunResult(_Frozen):
+    """All that is known of one run. `failure` is None exactly when `status` is "completed"."""
+
+    status: Status
+    reason: Reason
+    stop_reason: str | None = None
+    text: str = ""
+    last_message: str = ""
+    messages: tuple[Message, ...] = ()
+    structured: Any = None
+    failure: Failure | None = None
+    diagnostics: Diagnostics = Diagnostics()
+    tool_calls: tuple[ToolCallState, ...] = ()
+    plan: tuple[Annotated[SkipValidation[PlanEntry], _AsWire], ...] = ()
+    permissions: tuple[PermissionRecord, ...] = ()
+    usage: Usage = Usage()
+    timings: Timings = Timings()
+    flags: Flags = Flags()
+    run_id: str
+    session_id: str | None = None
+    agent_info: Mapping[str, Any] | None = None
+    depth: int = 0
+    transcript: str | None = None

@@ -1,0 +1,1 @@
+"""What a child may do: the parent's answers to permission requests."""

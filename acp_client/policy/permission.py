@@ -1,0 +1,107 @@
+"""Answers to permission requests: pure functions from what is asked and what was decided to the option that is sent.
+
+Owns the choice of an option, by its `kind` alone. Leaves asking the caller's policy to `session`.
+(ACP v1, tool calls, requesting permission.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeAlias
+
+from acp_client.protocol.models import PermissionOption
+
+Action: TypeAlias = Literal["allow", "reject"]
+
+TOOL_KINDS: Final = frozenset({"read", "edit", "delete", "move", "search", "execute", "think", "fetch", "other"})
+"""Kinds of ACP v1 that mean a tool. `switch_mode` is one too on the wire, but asks for something else."""
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionRequest:
+    """What the agent asks. `kind` is its own, else that of the call announced under the same id, else "other".
+
+    `raw` is the tool call as received. `text` in it is the agent's: make it safe before a terminal shows it.
+    """
+
+    session_id: str | None
+    tool_call_id: str
+    title: str | None
+    name: str | None
+    kind: str
+    options: tuple[PermissionOption, ...]
+    raw: Mapping[str, Any]
+    agent: str = ""
+    run_id: str = ""
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The paths that the call says it touches."""
+        locations = self.raw.get("locations")
+        places = locations if isinstance(locations, list) else []
+        return tuple(
+            place["path"] for place in places if isinstance(place, dict) and isinstance(place.get("path"), str)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Allow or reject, and why. `decided_by` names who did: a rule, a person, a policy."""
+
+    action: Action
+    why: str | None = None
+    decided_by: str = "callable"
+
+    @classmethod
+    def allow(cls, why: str | None = None) -> Decision:
+        """Let the agent do it."""
+        return cls("allow", why)
+
+    @classmethod
+    def reject(cls, why: str | None = None) -> Decision:
+        """Do not let the agent do it."""
+        return cls("reject", why)
+
+
+PermissionCallable: TypeAlias = Callable[[PermissionRequest], Awaitable[Decision]]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What is sent: an option, or the outcome `cancelled` where there is none to send."""
+
+    outcome: Literal["selected", "cancelled"]
+    option: PermissionOption | None = None
+    wider: bool = False
+
+    def to_wire(self) -> dict[str, Any]:
+        """The result of `session/request_permission`; the id is echoed exactly."""
+        if self.option is None:
+            return {"outcome": {"outcome": "cancelled"}}
+        return {"outcome": {"outcome": "selected", "optionId": self.option.option_id}}
+
+
+CANCELLED: Final = Choice("cancelled")
+
+PREFERENCE: Final[Mapping[Action, tuple[str, ...]]] = {
+    # Without an option to allow with, the answer is a rejection: never a cancelled turn, never another meaning.
+    "allow": ("allow_once", "allow_always", "reject_once", "reject_always"),
+    "reject": ("reject_once", "reject_always"),
+}
+
+
+def choose(action: Action, options: Sequence[PermissionOption]) -> Choice:
+    """The option for a decision, by kind: order, ids and names of options mean nothing. Never an allow for a reject."""
+    for kind in PREFERENCE[action]:
+        for option in options:
+            if option.kind == kind:
+                return Choice("selected", option, wider=kind == "allow_always")
+    return CANCELLED
+
+
+def decide_by_preset(preset: Action, request: PermissionRequest) -> Decision:
+    """The presets "reject" and "allow". What is no tool (a mode switch, a word outside the schema) is refused."""
+    if preset == "allow" and request.kind not in TOOL_KINDS:
+        return Decision("reject", f"kind {request.kind!r} is no tool and there is no approver to ask", "preset allow")
+    return Decision(preset, None, f"preset {preset}")

@@ -1,0 +1,154 @@
+"""Redaction: secrets out of everything that is shown, logged, recorded or raised.
+
+Owns the order of the stages and what counts as secret inside JSON. Leaves to `secret_patterns` what
+a secret looks like, to `environment` which names are secret, to its callers to redact first and
+truncate after.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Final, TypeVar, cast
+
+from acp_client.process.environment import is_secret_name
+from acp_client.process.redaction_stages import REDACTED, KnownStage, PatternStage
+from acp_client.process.secret_patterns import assignments, tokens, url_logins
+
+__all__ = ["REDACTED", "Redactor", "StreamRedactor", "is_secret_key"]
+
+DEEPEST_JSON: Final = 100
+"""Levels of JSON that are looked through; what lies deeper is replaced as a whole."""
+
+_LONGEST_KEY_CHARS: Final = 64
+_SECRET_KEY: Final = re.compile(
+    r"password|passwd|passphrase|secret|credential|apikey|privatekey|accesskey|connectionstring"
+    r"|(?:token|authorization|bearer|cookie|jwt)\Z"
+)
+_PLAIN_KEYS: Final = frozenset(("progresstoken", "nextpagetoken", "pagetoken"))
+_ENVIRONMENT_NAME: Final = re.compile(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+")
+_NAME_VALUE_KEYS: Final = frozenset(("name", "value", "_meta"))
+_NOT_ALPHANUMERIC: Final = re.compile(r"[^a-z0-9]+")
+
+_T = TypeVar("_T")
+
+
+class Redactor:
+    """Replaces secrets by `REDACTED`: given values, and all that looks like one.
+
+    `secrets` are values known to be secret (`ScrubbedEnvironment.secrets`, the secret env and
+    headers of an MCP server); those under eight characters are ignored. Known values are replaced
+    before anything else, also as JSON or a URL spells them. Redacting twice changes nothing. Linear
+    in the length of the text; never raises for any text. Immutable, and safe to share.
+    """
+
+    __slots__ = ("_known", "_patterns")
+
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        self._known = KnownStage(secrets)
+        self._patterns = tuple(map(PatternStage, (tokens(), url_logins(), assignments())))
+
+    def __repr__(self) -> str:
+        return f"<Redactor of {len(self._known)} known spellings>"
+
+    def redact(self, text: str) -> str:
+        """The text without its secrets; keys, schemes and hosts stay (`password=[redacted]`)."""
+        text = self._known.apply(text)
+        for stage in self._patterns:
+            text = stage.apply(text)
+        return text
+
+    def redact_json(self, value: _T) -> _T:
+        """The same for a JSON value: every string in it, and whatever a secret key holds.
+
+        Keys stay, as do numbers, booleans and null. Nothing is changed in place: parts without a
+        secret are the same objects, the whole too if it has none. What lies deeper than
+        `DEEPEST_JSON` levels is replaced unseen.
+        """
+        return cast("_T", self._json(value, depth=0))
+
+    def stream(self) -> "StreamRedactor":
+        """A redactor with the same secrets for one text that comes in pieces."""
+        stages: tuple[KnownStage | PatternStage, ...] = (self._known, *self._patterns)
+        return StreamRedactor(stages)
+
+    def _json(self, value: object, *, depth: int) -> object:
+        if isinstance(value, str):
+            return self.redact(value)
+        if not isinstance(value, (dict, list)):
+            return value
+        if depth >= DEEPEST_JSON:
+            return REDACTED
+        if isinstance(value, list):
+            items = [self._json(item, depth=depth + 1) for item in value]
+            return value if all(map(_same, items, value)) else items
+        fields = {key: self._field(value, key, depth=depth + 1) for key in value}
+        return value if all(_same(fields[key], value[key]) for key in value) else fields
+
+    def _field(self, holder: dict[object, object], key: object, *, depth: int) -> object:
+        value = holder[key]
+        if (isinstance(key, str) and is_secret_key(key)) or _is_value_of_secret(holder, key):
+            value = _hidden(value)
+        return self._json(value, depth=depth)
+
+
+class StreamRedactor:
+    """Redacts a text that arrives in pieces, wherever it is cut: made by `Redactor.stream()`.
+
+    What `feed` and, at the end, `flush` return makes up exactly what `Redactor.redact` returns for
+    the whole. The line that is not yet complete is held back, a private key until its end; bounded.
+    """
+
+    __slots__ = ("_stages",)
+
+    def __init__(self, stages: Iterable[KnownStage | PatternStage]) -> None:
+        self._stages = tuple(stage.stream() for stage in stages)
+
+    def feed(self, text: str) -> str:
+        """Take the next piece; give what is decided by now, redacted, possibly nothing."""
+        for stage in self._stages:
+            text = stage.feed(text)
+        return text
+
+    def flush(self) -> str:
+        """No more will come: give the rest, redacted. Another text may follow."""
+        text = ""
+        for stage in self._stages:
+            text = stage.feed(text) + stage.flush()
+        return text
+
+
+def is_secret_key(key: str) -> bool:
+    """True if a JSON key says that its value is secret (`apiKey`, `access_token`, `DB_PASS`).
+
+    Narrower than the rules for environment names: `key`, `auth` and `maxTokens` are plain here.
+    """
+    if len(key) > _LONGEST_KEY_CHARS:
+        return False
+    joined = _NOT_ALPHANUMERIC.sub("", key.lower())
+    if joined in _PLAIN_KEYS:
+        return False
+    if _SECRET_KEY.search(joined):
+        return True
+    return _ENVIRONMENT_NAME.fullmatch(key) is not None and is_secret_name(key)
+
+
+def _is_value_of_secret(holder: dict[object, object], key: object) -> bool:
+    """The value of `{"name": "X-Api-Key", "value": …}`, as ACP writes a header or a variable."""
+    name = holder.get("name")
+    if key != "value" or not isinstance(name, str) or not holder.keys() <= _NAME_VALUE_KEYS:
+        return False
+    return is_secret_name(name) or is_secret_key(name)
+
+
+def _hidden(value: object) -> object:
+    """A secret key's value: text is hidden, alone or in a list; the rest is judged by itself."""
+    if isinstance(value, str):
+        return REDACTED if value else value
+    if isinstance(value, list):
+        hidden = [REDACTED if isinstance(item, str) and item else item for item in value]
+        return value if hidden == value else hidden
+    return value
+
+
+def _same(new: object, old: object) -> bool:
+    """True for the same object; for text that was redacted before, equal is enough."""
+    return new is old or (isinstance(new, str) and new == old)

@@ -1,0 +1,34 @@
+"""Prompts as callers write them, to content blocks in wire shape. Pure; checks the shape, not what the agent takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+from acp_client.protocol.models import ContentBlock, ModelError, WireModel, parse_content_block
+
+Prompt: TypeAlias = str | Sequence[ContentBlock | Mapping[str, Any]]
+"""A string, or content blocks: models, or dicts in wire shape."""
+
+
+def prompt_blocks(prompt: Prompt) -> list[dict[str, Any]]:
+    """The blocks of a prompt. Raises TypeError or ValueError that names the block and the rule."""
+    if isinstance(prompt, str):
+        return [{"type": "text", "text": prompt}]
+    if isinstance(prompt, bytes | Mapping) or not isinstance(prompt, Sequence):
+        raise TypeError(f"prompt must be a str or a list of content blocks, not {type(prompt).__name__}")
+    if not prompt:
+        raise ValueError("prompt must hold at least one content block")
+    return [_block(index, block) for index, block in enumerate(prompt)]
+
+
+def _block(index: int, block: object) -> dict[str, Any]:
+    if isinstance(block, WireModel):
+        return block.to_wire()
+    if not isinstance(block, Mapping):
+        raise TypeError(f"prompt[{index}] must be a content block or a dict in wire shape, not {type(block).__name__}")
+    try:
+        parse_content_block(dict(block))
+    except ModelError as error:
+        raise ValueError(f"prompt[{index}]: {error}") from error
+    return dict(block)

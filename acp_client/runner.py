@@ -1,0 +1,205 @@
+"""The one public door: runs sub-agents, at most so many at once, and leaves nothing behind.
+
+Owns the tasks of all its runs and their admission. A run's life is in `life`, what the caller holds of it in `run`.
+"""
+
+from __future__ import annotations
+
+import functools
+import uuid
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Final, Self, TypeAlias
+
+import anyio
+import anyio.abc
+import anyio.to_thread
+
+from acp_client.life import Life
+from acp_client.outcome import RunResult
+from acp_client.process.guardian import GUARDIAN
+from acp_client.process.table import ProcessTable
+from acp_client.prompt import Prompt, prompt_blocks
+from acp_client.run import Run
+from acp_client.spec import AgentSpec
+
+DEFAULT_MAX_CONCURRENCY: Final = 32
+"""Children at once. Each costs a process and about six descriptors: well below the usual limit of 1024."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One thing to run in `run_many`: the agent and the prompt."""
+
+    spec: AgentSpec
+    prompt: Prompt
+
+
+AnyJob: TypeAlias = Job | tuple[AgentSpec, Prompt]
+
+
+class Runner:
+    """Runs sub-agents. Use it as `async with Runner() as runner:`, on asyncio or trio.
+
+    Leaving the block normally waits for the runs that still go; leaving it with an exception, or being cancelled,
+    cancels them and waits until nothing is left of them. Both waits cannot be broken off, and are bounded by the
+    limits of the runs.
+    """
+
+    def __init__(self, *, max_concurrency: int = DEFAULT_MAX_CONCURRENCY) -> None:
+        if type(max_concurrency) is not int or max_concurrency < 1:
+            raise ValueError(f"max_concurrency is {max_concurrency!r}; it must be an integer of at least 1")
+        self.max_concurrency: Final = max_concurrency
+        self._lives: set[Life] = set()
+        self._tasks: anyio.abc.TaskGroup | None = None
+
+    def __repr__(self) -> str:
+        state = "open" if self._tasks is not None else "closed"
+        return f"<Runner {state}, {len(self._lives)} runs, at most {self.max_concurrency} at once>"
+
+    async def __aenter__(self) -> Self:
+        if self._tasks is not None:
+            raise RuntimeError("this Runner is in use already; make one for each `async with`")
+        self._admission = anyio.CapacityLimiter(self.max_concurrency)
+        self._table = ProcessTable()
+        tasks = anyio.create_task_group()
+        await tasks.__aenter__()
+        self._tasks = tasks
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        tasks, self._tasks = self._tasks, None
+        assert tasks is not None  # noqa: S101  # __aenter__ has set it
+        if error is not None:
+            self._cancel_all()
+        tasks.start_soon(self._cancel_on_cancellation)
+        try:
+            # The block's own exception is not handed in: it leaves bare, and the runs are cancelled above.
+            await tasks.__aexit__(None, None, None)
+        finally:
+            with anyio.CancelScope(shield=True):
+                await anyio.to_thread.run_sync(GUARDIAN.settle)
+
+    def _cancel_all(self) -> None:
+        for life in self._lives:
+            life.cancel()
+
+    async def _cancel_on_cancellation(self) -> None:
+        """While the block's end waits for runs, a cancellation of the caller must reach them."""
+        try:
+            while self._lives:
+                await next(iter(self._lives)).finished.wait()
+        except anyio.get_cancelled_exc_class():
+            self._cancel_all()
+            raise
+
+    async def start(self, spec: AgentSpec, prompt: Prompt) -> Run:
+        """Start a run and return as soon as it is owned by this runner.
+
+        `prompt` is a string, or a list of content blocks as models or as dicts in wire shape. Raises TypeError or
+        ValueError for a wrong argument and RuntimeError outside the `async with` block; never for the child.
+        """
+        return self._start(spec, prompt_blocks(prompt))
+
+    def _start(self, spec: AgentSpec, blocks: Sequence[dict[str, Any]]) -> Run:
+        if self._tasks is None:
+            raise RuntimeError("this Runner is closed; start runs inside `async with Runner() as runner:`")
+        run_id = uuid.uuid4().hex
+        life = Life(_checked(spec), blocks, run_id, self._table)
+        self._lives.add(life)
+        self._tasks.start_soon(self._own, life, name=f"run {run_id}")
+        return Run(run_id, life)
+
+    async def _own(self, life: Life) -> None:
+        try:
+            await life.live(self._admission)
+        finally:
+            self._lives.discard(life)
+
+    async def run_many(self, jobs: Iterable[AnyJob]) -> AsyncIterator[tuple[AnyJob, RunResult]]:
+        """Run jobs side by side and yield `(job, result)` as they finish, each job as it was given.
+
+        Every job is checked before the first one starts. Leaving the iteration cancels what still runs; it is gone
+        when the runner's block ends at the latest.
+        """
+        batch = _Batch([(job, *_parts(job)) for job in jobs], self)
+        try:
+            while batch.left:
+                yield await batch.next()
+        finally:
+            batch.cancel()
+
+    def _start_job(self, spec: AgentSpec, blocks: Sequence[dict[str, Any]], on_end: Callable[[Run], None]) -> Run:
+        run = self._start(spec, blocks)
+        run._life.on_end = functools.partial(on_end, run)  # noqa: SLF001  # a run and its runner are one
+        return run
+
+
+class _Batch:
+    """The jobs of one `run_many`: as many started as may run, the next one when one ends."""
+
+    def __init__(self, jobs: list[tuple[AnyJob, AgentSpec, list[dict[str, Any]]]], runner: Runner) -> None:
+        self.left = len(jobs)
+        self._waiting = deque(jobs)
+        self._running: dict[Run, AnyJob] = {}
+        self._ended: deque[Run] = deque()
+        self._wake = anyio.Event()
+        self._runner = runner
+        for _ in range(min(len(jobs), runner.max_concurrency)):
+            self._start_next()
+
+    def _start_next(self) -> None:
+        if self._waiting:
+            job, spec, blocks = self._waiting.popleft()
+            self._running[self._runner._start_job(spec, blocks, self._on_end)] = job  # noqa: SLF001  # its own batch
+
+    def _on_end(self, run: Run) -> None:
+        self._ended.append(run)
+        self._wake.set()
+        self._start_next()
+
+    async def next(self) -> tuple[AnyJob, RunResult]:
+        while not self._ended:
+            self._wake = anyio.Event()
+            await self._wake.wait()
+        run = self._ended.popleft()
+        self.left -= 1
+        return self._running.pop(run), await run.result()
+
+    def cancel(self) -> None:
+        self._waiting.clear()
+        for run in self._running:
+            run.cancel_now()
+
+
+def _checked(spec: Any) -> AgentSpec:
+    if not isinstance(spec, AgentSpec):
+        raise TypeError(f"spec must be an AgentSpec, not {type(spec).__name__}")
+    return spec
+
+
+def _parts(job: Any) -> tuple[AgentSpec, list[dict[str, Any]]]:
+    if isinstance(job, Job):
+        return _checked(job.spec), prompt_blocks(job.prompt)
+    if isinstance(job, tuple) and len(job) == 2:  # noqa: PLR2004  # (spec, prompt)
+        return _checked(job[0]), prompt_blocks(job[1])
+    raise TypeError(f"a job must be a Job or a pair (spec, prompt), not {type(job).__name__}")
+
+
+async def run_subagent(spec: AgentSpec, prompt: Prompt) -> RunResult:
+    """One fresh child, one session, one prompt; returns when nothing is left of the child.
+
+    Raises only for a wrong argument, or the cancellation of the caller, after the child and its tree are gone.
+    """
+    async with Runner(max_concurrency=1) as runner:
+        run = await runner.start(spec, prompt)
+        return await run.result()
+
+
+def run_subagent_sync(spec: AgentSpec, prompt: Prompt) -> RunResult:
+    """`run_subagent` for programs without an event loop. Raises RuntimeError where one runs already."""
+    return anyio.run(functools.partial(run_subagent, spec, prompt))

@@ -1,0 +1,125 @@
+"""The answer text of a turn, as it comes: verbatim, in wire order, by message, in bounded memory.
+
+Owns joining and cutting. Pure; leaves to `turn` which text is answer text and where a message begins.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from acp_client.outcome import Message
+from acp_client.protocol.models import ModelError, UnknownContent, parse_content_block
+
+PIECES_PER_BLOCK: Final = 4096
+"""So many pieces are joined into one string: a list of small strings costs several times their text."""
+
+
+class _Segment:
+    """Consecutive text of one message."""
+
+    __slots__ = ("blocks", "joined", "message", "pieces")
+
+    def __init__(self, message: int) -> None:
+        self.message = message
+        self.joined: list[str] = []
+        self.pieces: list[str] = []
+        self.blocks: list[dict[str, Any]] = []
+
+    def join(self) -> None:
+        """Make one string of the pieces; those joined before are not copied."""
+        self.joined.append("".join(self.pieces))
+        self.pieces = []
+
+    def text(self) -> str:
+        """All of it, kept as one string, so that whoever asks shares it."""
+        self.joined = ["".join(self.joined + self.pieces)]
+        self.pieces = []
+        return self.joined[0]
+
+
+class AnswerText:
+    """Collects text and blocks. `truncated` is set once something was cut at `max_bytes` (UTF-8 bytes)."""
+
+    __slots__ = ("_boundary", "_current", "_ids", "_left", "_messages", "_segments", "truncated")
+
+    def __init__(self, max_bytes: int) -> None:
+        self._left = max_bytes
+        self._segments: list[_Segment] = []
+        self._messages: list[str | None] = []
+        self._ids: dict[str, int] = {}
+        self._current: _Segment | None = None
+        self._boundary = False
+        self.truncated = False
+
+    def __bool__(self) -> bool:
+        return any(segment.blocks or any(segment.pieces) or any(segment.joined) for segment in self._segments)
+
+    def break_message(self) -> None:
+        """What follows without an id is another message (a tool call came between)."""
+        self._boundary = True
+
+    def add(self, text: str, message_id: str | None) -> None:
+        """Append text, cut at the limit. The hot path of a run."""
+        size = len(text) if text.isascii() else len(text.encode())
+        if size > self._left:
+            self.truncated = True
+            text = text.encode()[: self._left].decode(errors="ignore")
+            size = self._left
+        self._left -= size
+        segment = self._segment(message_id)
+        segment.pieces.append(text)
+        if len(segment.pieces) >= PIECES_PER_BLOCK:
+            segment.join()
+
+    def add_block(self, block: dict[str, Any], size: int, message_id: str | None) -> None:
+        """Append a block that is not text (an image, a link, an unknown kind), or drop it where it does not fit."""
+        if size > self._left:
+            self.truncated = True
+            return
+        self._left -= size
+        self._segment(message_id).blocks.append(block)
+
+    def _segment(self, message_id: str | None) -> _Segment:
+        current = self._current
+        if current is not None:
+            if message_id is None and not self._boundary:
+                return current
+            if message_id is not None and self._messages[current.message] == message_id:
+                self._boundary = False
+                return current
+        self._boundary = False
+        self._current = _Segment(self._message(message_id))
+        self._segments.append(self._current)
+        return self._current
+
+    def _message(self, message_id: str | None) -> int:
+        """The index of a message: a known id goes on with its own message, anything else begins one."""
+        if message_id is not None and message_id in self._ids:
+            return self._ids[message_id]
+        self._messages.append(message_id)
+        index = len(self._messages) - 1
+        if message_id is not None:
+            self._ids[message_id] = index
+        return index
+
+    def text(self) -> str:
+        """All answer text in wire order."""
+        return "".join([segment.text() for segment in self._segments])
+
+    def messages(self) -> tuple[Message, ...]:
+        """The messages in the order in which they began."""
+        texts: list[list[str]] = [[] for _ in self._messages]
+        blocks: list[list[Any]] = [[] for _ in self._messages]
+        for segment in self._segments:
+            texts[segment.message].append(segment.text())
+            blocks[segment.message] += [_typed(block) for block in segment.blocks]
+        rows = zip(self._messages, texts, blocks, strict=True)
+        return tuple(Message(id=mid, text="".join(parts), blocks=tuple(kept)) for mid, parts, kept in rows)
+
+
+def _typed(block: dict[str, Any]) -> Any:
+    """The block as a model; kept as an unknown kind where it does not fit its own."""
+    try:
+        return parse_content_block(block)
+    except ModelError:
+        return UnknownContent.from_wire(block)

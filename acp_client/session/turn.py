@@ -1,0 +1,254 @@
+"""The pure fold of `session/update`: from raw updates, in wire order, to what a result says.
+
+Owns messages by id, patched tool calls, the plan, usage and session state, each bounded. Works on raw objects: a
+model is built only for what the result shows. Leaves to `session` which updates belong to this session.
+(ACP v1, prompt turn, tool calls, agent plan, session modes.)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Final, Literal, TypeAlias
+
+from pydantic_core import to_json
+
+from acp_client.outcome import Cost, ToolCallState, Usage
+from acp_client.protocol.models import ModelError, PlanEntry
+from acp_client.session.text import AnswerText
+
+Phase: TypeAlias = Literal["before", "running", "late", "closed"]
+"""Before the prompt, text is no answer; late text (after the answer) is kept and counted; closed: recorded only."""
+
+MUTATING_KINDS: Final = frozenset({"edit", "delete", "move", "execute"})
+"""Kinds of tool calls that change something; `completed_without_asking` looks at these."""
+
+MAX_KEPT_RAW: Final = 1000
+"""Updates of kinds that we do not know, kept as they came; more are only counted."""
+
+MAX_TOOL_CALLS: Final = 10_000
+"""Distinct tool calls of one turn; the busiest turn seen had some hundred."""
+
+
+class Turn:
+    """Folds the updates of one session. No method raises for what an update holds; `malformed` counts the useless."""
+
+    def __init__(self, max_output_bytes: int) -> None:
+        self.phase: Phase = "before"
+        self.answer = AnswerText(max_output_bytes)
+        self.late_updates = 0
+        self.malformed = 0
+        self.thoughts = 0
+        self.dropped = False
+        self.unknown: list[dict[str, Any]] = []
+        self.unknown_count = 0
+        self.plan: list[Any] = []
+        self.mode: str | None = None
+        self.config_options: list[Any] = []
+        self.commands: list[Any] = []
+        self.session_info: dict[str, Any] = {}
+        self._usage: dict[str, Any] = {}
+        self._usage_sources: set[str] = set()
+        self._calls: dict[str, dict[str, Any]] = {}
+        self._call_bytes: dict[str, int] = {}
+        self._calls_left = max_output_bytes
+        self._asked: set[str] = set()
+
+    def fold(self, update: Any) -> None:
+        """Take one `update` object of a `session/update` notification for this session."""
+        if self.phase == "closed":
+            self.late_updates += 1
+            return
+        if self.phase == "late":
+            self.late_updates += 1
+        if not isinstance(update, dict):
+            self.malformed += 1
+            return
+        kind = update.get("sessionUpdate")
+        if kind == "agent_message_chunk":
+            self._fold_answer(update)
+        else:
+            fold = _FOLDS.get(kind) if isinstance(kind, str) else None
+            if fold is not None:
+                fold(self, update)
+            else:
+                self._keep_raw(update)
+
+    def _fold_answer(self, update: dict[str, Any]) -> None:
+        if self.phase == "before":
+            return  # a greeting, a history: no answer to a prompt that was not sent
+        content = update.get("content")
+        message_id = update.get("messageId")
+        if type(message_id) is not str:
+            message_id = None
+        if type(content) is not dict or type(content.get("type")) is not str:
+            self.malformed += 1
+        elif content["type"] != "text":
+            self.answer.add_block(content, _size(content), message_id)
+        elif type(text := content.get("text")) is not str:
+            self.malformed += 1
+        elif text:
+            self.answer.add(text, message_id)
+
+    def _fold_thought(self, update: dict[str, Any]) -> None:
+        self.thoughts += 1
+
+    def _fold_user(self, update: dict[str, Any]) -> None:
+        """What the agent echoes of the prompt is no answer."""
+
+    def fold_tool_call(self, update: dict[str, Any]) -> None:
+        """A `tool_call`, a `tool_call_update`, or the call inside a permission request: patch what is known of its id.
+
+        Only given fields change; null means unchanged; an unseen id is created (ACP v1, tool calls).
+        """
+        call_id = update.get("toolCallId")
+        if type(call_id) is not str:
+            self.malformed += 1
+            return
+        known = self._calls.get(call_id)
+        if known is None:
+            self.answer.break_message()
+            if len(self._calls) >= MAX_TOOL_CALLS:
+                self.dropped = True
+                return
+        patched = (known or {}) | {
+            key: value for key, value in update.items() if value is not None and key != "sessionUpdate"
+        }
+        size = _size(patched)
+        grown = size - self._call_bytes.get(call_id, 0)
+        if grown > self._calls_left:
+            self.dropped = True
+            return
+        self._calls_left -= grown
+        self._call_bytes[call_id] = size
+        self._calls[call_id] = patched
+
+    def _fold_plan(self, update: dict[str, Any]) -> None:
+        """A plan replaces the one before it (ACP v1, agent plan)."""
+        entries = update.get("entries")
+        self.plan = entries if isinstance(entries, list) else []
+
+    def _fold_mode(self, update: dict[str, Any]) -> None:
+        mode = update.get("currentModeId")
+        self.mode = mode if isinstance(mode, str) else self.mode
+
+    def _fold_options(self, update: dict[str, Any]) -> None:
+        options = update.get("configOptions")
+        self.config_options = options if isinstance(options, list) else self.config_options
+
+    def _fold_commands(self, update: dict[str, Any]) -> None:
+        commands = update.get("availableCommands")
+        self.commands = commands if isinstance(commands, list) else self.commands
+
+    def _fold_info(self, update: dict[str, Any]) -> None:
+        """Here null clears and absence leaves unchanged (ACP v1, session list)."""
+        self.session_info |= {key: update[key] for key in ("title", "updatedAt") if key in update}
+
+    def _fold_usage(self, update: dict[str, Any]) -> None:
+        """Assigned, never summed: the figures are cumulative."""
+        self._usage_sources.add("usage_update")
+        for name, key in (("context_used", "used"), ("context_size", "size")):
+            self._note_usage(name, update.get(key))
+        cost = update.get("cost")
+        if isinstance(cost, dict) and _is_amount(cost.get("amount")) and isinstance(cost.get("currency"), str):
+            self._usage["cost"] = Cost(amount=float(cost["amount"]), currency=cost["currency"])
+
+    def fold_prompt_usage(self, usage: Any) -> None:
+        """The `usage` of a prompt response (no part of stable ACP, but sent by real agents)."""
+        if not isinstance(usage, dict):
+            return
+        self._usage_sources.add("prompt_response")
+        for name, key in _TOKENS:
+            self._note_usage(name, usage.get(key))
+
+    def _note_usage(self, name: str, value: Any) -> None:
+        if type(value) is int and value >= 0:
+            self._usage[name] = value
+
+    def _keep_raw(self, update: dict[str, Any]) -> None:
+        self.unknown_count += 1
+        if len(self.unknown) < MAX_KEPT_RAW:
+            self.unknown.append(update)
+
+    def note_asked(self, tool_call_id: str) -> None:
+        """A permission was asked for this call."""
+        self._asked.add(tool_call_id)
+
+    def kind_of(self, tool_call_id: str) -> str | None:
+        """The kind under which a call was announced, if it was."""
+        kind = self._calls.get(tool_call_id, {}).get("kind")
+        return kind if isinstance(kind, str) else None
+
+    @property
+    def truncated(self) -> bool:
+        """True if text was cut or an update left out for size."""
+        return self.answer.truncated or self.dropped
+
+    def usage(self) -> Usage:
+        """What was reported; the source says by which way."""
+        sources = self._usage_sources
+        source = None if not sources else "both" if len(sources) > 1 else next(iter(sources))
+        return Usage.model_validate(self._usage | {"source": source})
+
+    def tool_calls(self) -> tuple[ToolCallState, ...]:
+        """The calls in the order in which they were first seen."""
+        return tuple(_state(call_id, raw) for call_id, raw in self._calls.items())
+
+    def plan_entries(self) -> tuple[PlanEntry, ...]:
+        """The last plan; entries that are none are left out."""
+        return tuple(entry for entry in map(_plan_entry, self.plan) if entry is not None)
+
+    def completed_without_asking(self) -> tuple[str, ...]:
+        """Ids of calls that changed something, completed, and were not asked for."""
+        return tuple(
+            call_id
+            for call_id, raw in self._calls.items()
+            if raw.get("status") == "completed" and raw.get("kind") in MUTATING_KINDS and call_id not in self._asked
+        )
+
+
+_TOKENS: Final = (
+    ("input_tokens", "inputTokens"),
+    ("output_tokens", "outputTokens"),
+    ("cached_tokens", "cachedReadTokens"),
+    ("thought_tokens", "thoughtTokens"),
+    ("total_tokens", "totalTokens"),
+)
+
+_FOLDS: Final[dict[str, Callable[[Turn, dict[str, Any]], None]]] = {
+    "agent_thought_chunk": Turn._fold_thought,
+    "user_message_chunk": Turn._fold_user,
+    "tool_call": Turn.fold_tool_call,
+    "tool_call_update": Turn.fold_tool_call,
+    "plan": Turn._fold_plan,
+    "current_mode_update": Turn._fold_mode,
+    "config_option_update": Turn._fold_options,
+    "available_commands_update": Turn._fold_commands,
+    "session_info_update": Turn._fold_info,
+    "usage_update": Turn._fold_usage,
+}
+
+
+def _size(value: Any) -> int:
+    return len(to_json(value))
+
+
+def _is_amount(value: Any) -> bool:
+    return type(value) in (int, float) and math.isfinite(value)
+
+
+def _plan_entry(entry: Any) -> PlanEntry | None:
+    try:
+        return PlanEntry.from_wire(entry)
+    except ModelError:
+        return None
+
+
+def _state(call_id: str, raw: dict[str, Any]) -> ToolCallState:
+    def word(key: str) -> str | None:
+        value = raw.get(key)
+        return value if isinstance(value, str) else None
+
+    return ToolCallState(
+        id=call_id, title=word("title"), name=word("name"), kind=word("kind"), status=word("status"), raw=raw
+    )

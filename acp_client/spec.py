@@ -1,0 +1,148 @@
+"""What to run and within which limits: frozen data, its shape validated when built, the world when the run starts.
+
+Owns `AgentSpec` and `Limits`. Resolves nothing but the working directory; a leaf, imports models only.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Final, Literal, TypeAlias
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+
+from acp_client.protocol.framing import DEFAULT_MAX_FRAME_BYTES
+
+STARTUP_TIMEOUT_SECONDS: Final = 60.0
+"""Spawn until the session exists. A first `npx` download takes most of it."""
+RUN_TIMEOUT_SECONDS: Final = 600.0
+"""The whole run. Ten minutes is what a person waits for a delegated task before looking."""
+IDLE_TIMEOUT_SECONDS: Final = 120.0
+"""No frame and no stderr. The slowest models seen stay silent for about a minute."""
+CANCEL_GRACE_SECONDS: Final = 2.0
+"""Between `session/cancel` and the end of stdin: agents that obey do so within one second."""
+EOF_GRACE_SECONDS: Final = 3.0
+"""Between the end of stdin and SIGTERM: agents that exit on EOF save their state in this time."""
+TERM_GRACE_SECONDS: Final = 2.0
+"""Between SIGTERM and SIGKILL."""
+KILL_WAIT_SECONDS: Final = 5.0
+"""How long the kernel may take to end a killed process (one in uninterruptible sleep may never end)."""
+LATE_UPDATE_GRACE_SECONDS: Final = 0.1
+"""Silence after the answer before stdin is closed: some agents drop their tail when it closes at once."""
+MAX_OUTPUT_BYTES: Final = 128 * 1024 * 1024
+"""Answer text that a run keeps; what is over it is cut and flagged."""
+STDERR_TAIL_BYTES: Final = 64 * 1024
+"""The end of stderr that a result shows: the last few hundred lines."""
+MAX_EVENTS_BUFFERED: Final = 10_000
+"""Events that wait for a slow reader; more are dropped and counted."""
+
+_Seconds: TypeAlias = Annotated[float, Field(gt=0, allow_inf_nan=False, strict=True)]
+_Size: TypeAlias = Annotated[int, Field(ge=1, strict=True)]
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, arbitrary_types_allowed=True)
+
+
+class Limits(_Frozen):
+    """Bounds of one run: durations in seconds (None switches a timeout off), sizes in bytes (never off)."""
+
+    startup_timeout_seconds: _Seconds | None = STARTUP_TIMEOUT_SECONDS
+    run_timeout_seconds: _Seconds | None = RUN_TIMEOUT_SECONDS
+    idle_timeout_seconds: _Seconds | None = IDLE_TIMEOUT_SECONDS
+    cancel_grace_seconds: _Seconds = CANCEL_GRACE_SECONDS
+    eof_grace_seconds: _Seconds = EOF_GRACE_SECONDS
+    term_grace_seconds: _Seconds = TERM_GRACE_SECONDS
+    kill_wait_seconds: _Seconds = KILL_WAIT_SECONDS
+    late_update_grace_seconds: Annotated[float, Field(ge=0, allow_inf_nan=False, strict=True)] = (
+        LATE_UPDATE_GRACE_SECONDS
+    )
+    max_frame_bytes: _Size = DEFAULT_MAX_FRAME_BYTES
+    max_output_bytes: _Size = MAX_OUTPUT_BYTES
+    stderr_tail_bytes: _Size = STDERR_TAIL_BYTES
+    max_events_buffered: _Size = MAX_EVENTS_BUFFERED
+
+
+def _as_argv(value: Any) -> Any:
+    if isinstance(value, str | bytes):
+        raise ValueError('must be a sequence of arguments such as ("python", "agent.py"), never one shell string')
+    return tuple(os.fspath(part) if isinstance(part, os.PathLike) else part for part in value)
+
+
+def _without_nul(argv: tuple[str, ...]) -> tuple[str, ...]:
+    if not argv[0]:
+        raise ValueError("the first argument is the program and must not be empty")
+    if any("\0" in part for part in argv):
+        raise ValueError("an argument must not contain a NUL character: the operating system cannot pass it")
+    return argv
+
+
+def _as_absolute(value: Any) -> Any:
+    """Made absolute once, here: a later chdir of the parent changes nothing."""
+    if value is None:
+        return None
+    path = os.fspath(value)
+    if not isinstance(path, str) or not path or "\0" in path:
+        raise ValueError("must be the path of a directory, as a non-empty str or path object")
+    return os.path.abspath(os.path.expanduser(path))  # noqa: PTH100, PTH111  # no link is resolved
+
+
+def _check_environment(env: Mapping[str, str | None]) -> Mapping[str, str | None]:
+    for name, value in env.items():
+        if not name or "=" in name or "\0" in name or "\0" in (value or ""):
+            raise ValueError(f"{name!r}: a name must be non-empty and hold no '=' or NUL, a value no NUL")
+    return dict(env)
+
+
+def _check_permission(value: Any) -> Any:
+    if value not in PERMISSION_PRESETS and not callable(value):
+        presets = ", ".join(repr(name) for name in PERMISSION_PRESETS)
+        raise ValueError(f"must be one of {presets}, or an async callable (PermissionRequest) -> Decision")
+    return value
+
+
+PERMISSION_PRESETS: Final = ("reject", "allow")
+
+_Text: TypeAlias = Annotated[str, Field(min_length=1, strict=True)]
+
+
+class AgentSpec(_Frozen):
+    """One agent, ready to be run any number of times. Frozen; every run of it gets a fresh process.
+
+    `command` is argv, never a shell string. `cwd` is made absolute when built; None means the working directory at
+    the time of the call. `env` sets (None: removes) variables after the scrub, `env_passthrough` names or globs are
+    let through it. `permission` answers permission requests: "reject" (default), "allow", or an async callable
+    `(PermissionRequest) -> Decision`. A `mode`, `model`, config option, MCP transport, directory or system prompt
+    that the agent does not offer ends the run as `unsupported_capability`, before the prompt is sent.
+
+    Raises pydantic's ValidationError for a wrong argument, naming the field and the rule; values are not shown.
+    """
+
+    command: Annotated[
+        tuple[Annotated[str, Field(strict=True)], ...],
+        Field(min_length=1),
+        BeforeValidator(_as_argv),
+        AfterValidator(_without_nul),
+    ]
+    cwd: Annotated[str | None, BeforeValidator(_as_absolute)] = None
+    env: Annotated[Mapping[str, str | None], AfterValidator(_check_environment)] = Field(
+        default_factory=dict, repr=False
+    )
+    env_passthrough: tuple[_Text, ...] = ()
+    permission: Annotated[
+        Literal["reject", "allow"] | Callable[..., Any], BeforeValidator(_check_permission)
+    ] = "reject"
+    mcp_servers: tuple[Any, ...] = Field(default=(), repr=False)
+    model: _Text | None = None
+    mode: _Text | None = None
+    config_options: Mapping[str, str | bool] = Field(default_factory=dict)
+    auth_method: _Text | None = None
+    system_prompt: _Text | None = None
+    additional_directories: tuple[Annotated[str, BeforeValidator(_as_absolute)], ...] = ()
+    limits: Limits = Limits()
+    name: _Text | None = None
+
+    @property
+    def label(self) -> str:
+        """The name, else the program's file name: for progress lines and errors."""
+        return self.name or os.path.basename(self.command[0])  # noqa: PTH119  # it may be no path
