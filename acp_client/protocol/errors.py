@@ -20,6 +20,8 @@ SESSION_BUSY: Final = -32050
 """Ours: a second prompt for a session whose turn still runs (outside the codes that ACP defines)."""
 TOO_MANY_REQUESTS: Final = -32051
 """Ours: the other side has more requests open than we agreed to hold."""
+NOT_INITIALIZED: Final = -32052
+"""Ours: a request before `initialize`."""
 
 
 class AcpError(Exception):

@@ -38,7 +38,7 @@ class Outbox:
         self._wake = anyio.Event()
         self._changed = anyio.Event()
         self.answer_bytes = 0
-        self.broken: OSError | None = None
+        self.lost = anyio.Event()
 
     def __bool__(self) -> bool:
         return bool(self._frames)
@@ -48,7 +48,7 @@ class Outbox:
         answer_bytes = len(frame) if is_answer else 0
         self.answer_bytes += answer_bytes
         self._frames.append(_Frame(memoryview(frame), answer_bytes, request))
-        if self.broken is not None:
+        if self.lost.is_set():
             self.clear()
         elif len(self._frames) == 1:
             self._write_some()
@@ -97,7 +97,7 @@ class Outbox:
                     return
                 self._frames.popleft()
                 self.answer_bytes -= frame.answer_bytes
-        except OSError as error:
-            self.broken = error
+        except OSError:  # nobody reads any more; who cares waits for `lost`
+            self.lost.set()
             self.clear()
         self.signal()

@@ -68,6 +68,9 @@ class Listener(Protocol):
     def on_batch_end(self) -> None:
         """All events of the last read were told."""
 
+    def on_eof(self) -> None:
+        """They will send no more; handlers have `drain_seconds` to finish."""
+
 
 class Pending:
     """A request of ours on its way; `wait` gives its outcome. Made by `Peer.start_request`."""
@@ -161,6 +164,7 @@ class Peer:
         for event in self._link.receive_eof():
             self._handle(event)
         self._listener.on_batch_end()
+        self._listener.on_eof()
 
     async def _drain(self) -> None:
         with anyio.move_on_after(self._drain_seconds):
@@ -286,6 +290,10 @@ class Peer:
         """Queue a notification; written at once where there is room. Lost if the connection is closed."""
         if self._link.can_send:
             self._outbox.put(self._link.notify(method, params))
+
+    async def lost(self) -> None:
+        """Return once they have closed their reading end: nothing of ours arrives any more. Safe to cancel."""
+        await self._outbox.lost.wait()
 
     async def flush(self) -> None:
         """Wait until all that was queued is written, or cannot be. Safe to cancel; bound it yourself."""

@@ -129,6 +129,9 @@ class Session:
         """Readers of events wake once a read."""
         self._hub.wake()
 
+    def on_eof(self) -> None:
+        """Told by the requests that are lost with it."""
+
     def on_notification(self, message: dict[str, Any]) -> None:
         """Route an update to the turn of its session."""
         self.frames += 1

@@ -20,6 +20,17 @@ if TYPE_CHECKING:
     from acp_client.protocol.models.session import *
     from acp_client.protocol.models.tool_call import *
     from acp_client.protocol.models.updates import *
+else:  # hidden from type checkers: they would take any name for one of ours
+
+    def __getattr__(name: str) -> object:
+        """Bind a public name by loading its chapter (PEP 562)."""
+        chapter = _CHAPTER_OF.get(name)
+        if chapter is None:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = getattr(import_module(f"{__name__}.{chapter}"), name)
+        globals()[name] = value
+        return value
+
 
 _CHAPTERS = {
     "base": ("EmptyObject EnvVariable ModelError WireModel wire_name"),
@@ -88,18 +99,6 @@ _CHAPTERS = {
 _CHAPTER_OF = {name: chapter for chapter, names in _CHAPTERS.items() for name in names.split()}
 
 __all__ = sorted(_CHAPTER_OF)  # noqa: PLE0605 - the table is the list
-
-
-if not TYPE_CHECKING:  # a type checker that saw this would take any name for one of ours
-
-    def __getattr__(name: str) -> object:
-        """Bind a public name by loading its chapter (PEP 562)."""
-        chapter = _CHAPTER_OF.get(name)
-        if chapter is None:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        value = getattr(import_module(f"{__name__}.{chapter}"), name)
-        globals()[name] = value
-        return value
 
 
 def __dir__() -> list[str]:

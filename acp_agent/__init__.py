@@ -1,0 +1,38 @@
+"""Write and serve an ACP agent: the child's side.
+
+Public names are bound when they are first asked for (PEP 562), so that a child starts with what it uses.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from acp_agent.agent import Agent
+    from acp_agent.context import Context, PermissionAnswer, ToolCallHandle
+    from acp_agent.serve import main, serve
+    from acp_client.protocol.errors import RpcError
+
+__all__ = ["Agent", "Context", "PermissionAnswer", "RpcError", "ToolCallHandle", "main", "serve"]
+
+_HOMES = {
+    "acp_agent.agent": ("Agent",),
+    "acp_agent.context": ("Context", "PermissionAnswer", "ToolCallHandle"),
+    "acp_agent.serve": ("main", "serve"),
+    "acp_client.protocol.errors": ("RpcError",),
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,40 @@
+"""`python -m acp_agent NAME` serves a shipped agent over stdio, `… scripted FILE` plays a scenario."""
+
+from __future__ import annotations
+
+import sys
+
+from acp_agent.agents import SHIPPED
+
+USAGE_ERROR = 2
+
+
+def usage() -> str:
+    """What can be asked for."""
+    rows = [f"  {name:<22} {agent.description}" for name, agent in SHIPPED.items()]
+    rows.append(f"  {'scripted FILE':<22} plays a scenario file (see `scripted --help`)")
+    return "usage: python -m acp_agent NAME\n\n" + "\n".join(rows) + "\n"
+
+
+def main(argv: list[str]) -> int:
+    """Serve what is named; returns the exit code."""
+    name = argv[0] if argv else ""
+    if name == "scripted":
+        from acp_agent import scripted  # noqa: PLC0415  # an agent loads what it is, nothing else
+
+        return scripted.main(argv[1:])
+    if name in ("-h", "--help"):
+        sys.stdout.write(usage())
+        return 0
+    if name not in SHIPPED or len(argv) > 1:
+        what = f"no agent {name!r}" if name not in SHIPPED else f"{name} takes no arguments, got {argv[1:]}"
+        sys.stderr.write(f"{what}\n{usage()}")
+        return USAGE_ERROR
+    from acp_agent.serve import main as serve  # noqa: PLC0415  # as above
+
+    serve(SHIPPED[name].load())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,90 @@
+"""What an agent is: three methods that every agent has, and those that it may have.
+
+Owns the shapes alone. `serve` looks at which optional methods an agent has and advertises just those.
+(ACP v1: the baseline is session/new, session/prompt, session/cancel and session/update.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
+
+if TYPE_CHECKING:
+    from acp_agent.context import Context
+    from acp_client.protocol.models import NewSessionRequest, NewSessionResponse
+
+
+class Agent(Protocol):
+    """An agent to be served: any object with these; no base class is needed.
+
+    `name` and `version` are told to the client; `title` too, where there is one. Optional attributes:
+    `prompt_capabilities` (models.PromptCapabilities: images, audio, embedded resources) and `auth_methods` (a list of
+    models.AuthMethod). Optional methods, each `async`, each taking the request model and returning the response model
+    or None for an empty one: `authenticate`, `logout`, `load_session`, `resume_session`, `list_sessions`,
+    `delete_session`, `close_session`, `set_mode`, `set_config_option`.
+
+    To answer a request with a JSON-RPC error raise `RpcError`; any other exception becomes a bare internal error on
+    the wire and a traceback in the log.
+    """
+
+    name: str
+    version: str
+
+    async def new_session(self, request: NewSessionRequest) -> NewSessionResponse | None:
+        """A session begins. Return None to have an id made, or a response with an id, modes, options of your own."""
+        ...
+
+    async def prompt(self, context: Context) -> str | None:
+        """Work on a prompt and return the stop reason; None means `end_turn`. Runs as a task of its own.
+
+        On `session/cancel` it is cancelled at its next await; what it sent before reaches the client.
+        """
+        ...
+
+    async def cancel(self, session_id: str) -> None:
+        """The turn of this session was cancelled, for agents that must tell somebody else. May do nothing."""
+        ...
+
+
+Optional: TypeAlias = Callable[[Any], Awaitable[Any]]
+
+OPTIONAL_METHODS: Final[dict[str, str]] = {
+    "authenticate": "authenticate",
+    "logout": "logout",
+    "load_session": "session/load",
+    "resume_session": "session/resume",
+    "list_sessions": "session/list",
+    "delete_session": "session/delete",
+    "close_session": "session/close",
+    "set_mode": "session/set_mode",
+    "set_config_option": "session/set_config_option",
+}
+"""Methods that an agent may have, and the wire's names for them."""
+
+
+def capabilities(agent: Agent) -> dict[str, Any]:
+    """What to advertise: what the agent has, nothing else (ACP v1, initialization)."""
+    wire: dict[str, Any] = {"loadSession": hasattr(agent, "load_session")}
+    prompt = getattr(agent, "prompt_capabilities", None)
+    if prompt is not None:
+        wire["promptCapabilities"] = prompt.to_wire()
+    session: dict[str, Any] = {
+        name: {}
+        for name, method in (
+            ("list", "list_sessions"),
+            ("delete", "delete_session"),
+            ("resume", "resume_session"),
+            ("close", "close_session"),
+        )
+        if hasattr(agent, method)
+    }
+    if session:
+        wire["sessionCapabilities"] = session
+    if hasattr(agent, "logout"):
+        wire["auth"] = {"logout": {}}
+    return wire
+
+
+def auth_methods(agent: Agent) -> Sequence[Any]:
+    """The login methods to advertise."""
+    return tuple(getattr(agent, "auth_methods", ()))

@@ -1,0 +1,225 @@
+"""One prompt turn as the agent sees it: what was asked, and the ways to answer.
+
+Owns the turn's updates in the order in which they are awaited, and its permission requests. Nothing is sent for a turn
+that is over. (ACP v1, prompt turn, tool calls, agent plan, content.)
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+import anyio.lowlevel
+
+from acp_client.protocol.errors import RemoteError
+from acp_client.protocol.models import ClientCapabilities, ContentBlock, PermissionOption, PromptRequest, TextContent
+from acp_client.protocol.peer import Peer
+
+COMPLETE_METHOD: Final = "_acp_subagents/complete"
+"""Our extension: the structured value that a turn completes with, for clients that advertise it."""
+EXTENSION_KEY: Final = "acp-subagents"
+
+Location: TypeAlias = tuple[str | Path, int | None]
+"""A path and a line (1-based) or None."""
+
+DEFAULT_OPTIONS: Final = (
+    PermissionOption(option_id="allow_once", name="Allow", kind="allow_once"),
+    PermissionOption(option_id="reject_once", name="Reject", kind="reject_once"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionAnswer:
+    """What the client decided. `allowed` is True only for an allow option of the list that was sent."""
+
+    allowed: bool
+    cancelled: bool = False
+    option: PermissionOption | None = None
+
+
+class Context:
+    """A turn. Made by `serve` for each prompt; every call that sends is `async` and returns once it is written."""
+
+    def __init__(
+        self, peer: Peer, request: PromptRequest, cwd: Path, client: ClientCapabilities
+    ) -> None:
+        self.session_id: Final = request.session_id
+        self.prompt: Final[Sequence[ContentBlock]] = request.prompt
+        self.cwd: Final = cwd
+        self.client: Final = client
+        self.cancelled = False
+        self.open = True
+        self._peer = peer
+        self._completed = False
+
+    @property
+    def text_of_prompt(self) -> str:
+        """The text blocks of the prompt, joined by newlines."""
+        return "\n".join(block.text for block in self.prompt if isinstance(block, TextContent))
+
+    async def update(self, update: Mapping[str, Any]) -> None:
+        """Send any update, in wire shape. Does nothing once the turn is over."""
+        if self.open:
+            self._peer.notify("session/update", {"sessionId": self.session_id, "update": dict(update)})
+        await anyio.lowlevel.checkpoint()  # a stream without pause must not keep a cancel from arriving
+        await self._peer.flush()
+
+    async def text(self, text: str, *, message_id: str | None = None) -> None:
+        """Send a piece of the answer."""
+        await self.update(_chunk("agent_message_chunk", text, message_id))
+
+    async def block(self, block: ContentBlock) -> None:
+        """Send a block that is not text (an image, a link) as a part of the answer."""
+        await self.update({"sessionUpdate": "agent_message_chunk", "content": block.to_wire()})
+
+    async def thought(self, text: str) -> None:
+        """Send a piece of reasoning; it is no part of the answer."""
+        await self.update(_chunk("agent_thought_chunk", text, None))
+
+    async def plan(self, entries: Iterable[tuple[str, str]], *, priority: str = "medium") -> None:
+        """Send the whole plan: pairs of content and status (pending, in_progress, completed)."""
+        rows = [{"content": content, "priority": priority, "status": status} for content, status in entries]
+        await self.update({"sessionUpdate": "plan", "entries": rows})
+
+    async def usage(self, *, used: int, size: int, cost: tuple[float, str] | None = None) -> None:
+        """Report the context window in tokens, and the session's cost so far as (amount, currency)."""
+        update: dict[str, Any] = {"sessionUpdate": "usage_update", "used": used, "size": size}
+        if cost is not None:
+            update["cost"] = {"amount": cost[0], "currency": cost[1]}
+        await self.update(update)
+
+    async def tool_call(
+        self,
+        title: str,
+        *,
+        name: str | None = None,
+        kind: str = "other",
+        status: str = "in_progress",
+        locations: Sequence[Location] = (),
+        raw_input: Any = None,
+    ) -> ToolCallHandle:
+        """Announce a tool call; report on it through what is returned."""
+        call = {
+            "toolCallId": f"call_{uuid.uuid4().hex[:12]}",
+            "title": title,
+            "name": name,
+            "kind": kind,
+            "status": status,
+            "locations": [_location(*place) for place in locations] or None,
+            "rawInput": raw_input,
+        }
+        announced = {key: value for key, value in call.items() if value is not None}
+        await self.update({"sessionUpdate": "tool_call", **announced})
+        return ToolCallHandle(self, announced)
+
+    async def request_permission(
+        self, call: ToolCallHandle, options: Sequence[PermissionOption] = DEFAULT_OPTIONS
+    ) -> PermissionAnswer:
+        """Ask the client before doing something. An error of the client, or an option that was not offered, is a no."""
+        params = {
+            "sessionId": self.session_id,
+            "toolCall": call.described(),
+            "options": [option.to_wire() for option in options],
+        }
+        try:
+            result = await self._peer.request("session/request_permission", params)
+        except RemoteError:
+            return PermissionAnswer(allowed=False)
+        return _read_answer(result, options)
+
+    async def complete(self, value: Any) -> None:
+        """Complete the turn with a structured, JSON-ready value; the first call counts, the turn goes on to its end.
+
+        A client that does not know of structured values gets it as a fenced JSON block in the answer.
+        """
+        if self._completed or not self.open:
+            return
+        self._completed = True
+        extension = (self.client.meta or {}).get(EXTENSION_KEY)
+        if isinstance(extension, dict) and extension.get("complete") is True:
+            self._peer.notify(COMPLETE_METHOD, {"sessionId": self.session_id, "result": value})
+            await self._peer.flush()
+        else:
+            await self.text(f"\n```json\n{json.dumps(value, indent=2, ensure_ascii=False)}\n```\n")
+
+
+class ToolCallHandle:
+    """A tool call that was announced. After `complete` or `fail` it is closed."""
+
+    def __init__(self, context: Context, announced: Mapping[str, Any]) -> None:
+        self.id: Final[str] = announced["toolCallId"]
+        self._context = context
+        self._announced = dict(announced)
+
+    def described(self) -> dict[str, Any]:
+        """The call as it stands in a permission request."""
+        return {key: value for key, value in self._announced.items() if key != "status"} | {"status": "pending"}
+
+    async def progress(self, *, text: str | None = None, raw_output: Any = None) -> None:
+        """Report while it runs; the text replaces what was shown before."""
+        await self._update("in_progress", text=text, raw_output=raw_output)
+
+    async def complete(
+        self,
+        *,
+        text: str | None = None,
+        raw_output: Any = None,
+        diff: tuple[str | Path, str | None, str] | None = None,
+    ) -> None:
+        """It worked. `diff` is (path, old text or None for a new file, new text)."""
+        await self._update("completed", text=text, raw_output=raw_output, diff=diff)
+
+    async def fail(self, why: str, *, raw_output: Any = None) -> None:
+        """It did not work, or was not allowed."""
+        await self._update("failed", text=why, raw_output=raw_output)
+
+    async def show_diff(self, path: str | Path, old: str | None, new: str) -> None:
+        """Show what is about to be changed, so that whoever is asked can see it."""
+        self._announced["content"] = [_diff(path, old, new)]
+        await self._update("pending", diff=(path, old, new))
+
+    async def _update(
+        self,
+        status: str,
+        *,
+        text: str | None = None,
+        raw_output: Any = None,
+        diff: tuple[str | Path, str | None, str] | None = None,
+    ) -> None:
+        update: dict[str, Any] = {"sessionUpdate": "tool_call_update", "toolCallId": self.id, "status": status}
+        content = [] if text is None else [{"type": "content", "content": {"type": "text", "text": text}}]
+        content += [] if diff is None else [_diff(*diff)]
+        if content:
+            update["content"] = content
+        if raw_output is not None:
+            update["rawOutput"] = raw_output
+        await self._context.update(update)
+
+
+def _chunk(kind: str, text: str, message_id: str | None) -> dict[str, Any]:
+    chunk: dict[str, Any] = {"sessionUpdate": kind, "content": {"type": "text", "text": text}}
+    return chunk if message_id is None else chunk | {"messageId": message_id}
+
+
+def _location(path: str | Path, line: int | None) -> dict[str, Any]:
+    return {"path": str(path)} | ({} if line is None else {"line": line})
+
+
+def _diff(path: str | Path, old: str | None, new: str) -> dict[str, Any]:
+    return {"type": "diff", "path": str(path)} | ({} if old is None else {"oldText": old}) | {"newText": new}
+
+
+def _read_answer(result: Any, options: Sequence[PermissionOption]) -> PermissionAnswer:
+    """`selected` does not mean approved: the kind of the chosen option says so."""
+    outcome = result.get("outcome") if isinstance(result, dict) else None
+    if not isinstance(outcome, dict) or outcome.get("outcome") != "selected":
+        cancelled = isinstance(outcome, dict) and outcome.get("outcome") == "cancelled"
+        return PermissionAnswer(allowed=False, cancelled=cancelled)
+    for option in options:
+        if option.option_id == outcome.get("optionId"):
+            return PermissionAnswer(allowed=option.kind in ("allow_once", "allow_always"), option=option)
+    return PermissionAnswer(allowed=False)

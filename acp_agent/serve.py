@@ -1,0 +1,330 @@
+"""Serve an agent: the protocol's methods on one side, the agent's on the other.
+
+Owns sessions and running turns. A prompt runs as a task of its own; a cancel is answered within a second whatever the
+agent does; at the end of stdin, or on SIGTERM, turns are cancelled, what was accepted is answered, and nothing is left.
+(ACP v1, initialization, session setup, prompt turn, cancellation.)
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import uuid
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+import anyio
+import anyio.abc
+import anyio.to_thread
+
+from acp_agent.agent import OPTIONAL_METHODS, Agent, auth_methods, capabilities
+from acp_agent.children import end_children
+from acp_agent.context import Context
+from acp_agent.stdio import claim_stdio
+from acp_client.protocol.dispatch import Dispatcher, Handler
+from acp_client.protocol.errors import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    NOT_INITIALIZED,
+    RESOURCE_NOT_FOUND,
+    SESSION_BUSY,
+    RpcError,
+)
+from acp_client.protocol.methods import METHODS
+from acp_client.protocol.models import ClientCapabilities, ModelError, NewSessionRequest, PromptRequest
+from acp_client.protocol.peer import Peer
+from acp_client.protocol.streams import FdTransport
+from acp_client.protocol.states import FrameDropped, NoiseReceived, TheirRequest
+from acp_client.protocol.transport import Transport
+
+PROTOCOL_VERSION: Final = 1
+CANCEL_ANSWER_SECONDS: Final = 0.7
+"""How long a cancelled turn may take to end by itself; then it is answered for. Cancels are answered within a second."""
+EOF_TURN_SECONDS: Final = 0.4
+"""After the end of stdin, how long a turn may go on before it is cancelled."""
+EOF_DRAIN_SECONDS: Final = 0.8
+"""After the end of stdin, how long until we go, whatever is still open: within a second."""
+STOP_REASONS: Final = ("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled")
+
+
+class _Turn:
+    """A prompt that runs."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.scope = anyio.CancelScope()
+        self.done = anyio.Event()
+        self.cancelled = anyio.Event()
+        self.stop_reason: str | None = None
+        self.error: RpcError | None = None
+
+    def cancel(self) -> None:
+        self.context.cancelled = True
+        self.scope.cancel()
+        self.cancelled.set()
+
+
+class Server:
+    """One agent behind one connection. The listener of its peer."""
+
+    def __init__(self, agent: Agent, transport: Transport, *, max_frame_bytes: int | None = None) -> None:
+        self._agent = agent
+        self._client: ClientCapabilities | None = None
+        self._sessions: dict[str, Path] = {}
+        self._turns: dict[str, _Turn] = {}
+        self._tasks: anyio.abc.TaskGroup | None = None
+        self._dispatcher = Dispatcher(self._handlers(), direct={"initialize": self._initialize})
+        bound = {} if max_frame_bytes is None else {"max_frame_bytes": max_frame_bytes}
+        self._transport = transport
+        self._peer = Peer(
+            transport, self, self._dispatcher, answer_noise=True, drain_seconds=EOF_DRAIN_SECONDS, **bound
+        )
+
+    async def run(self) -> None:
+        """Serve until the client closes our stdin or stops reading. Safe to cancel."""
+        async with anyio.create_task_group() as tasks:
+            self._tasks = tasks
+            tasks.start_soon(self._end_when_lost)
+            await self._peer.run()
+            self.cancel_turns()
+            tasks.cancel_scope.cancel()
+
+    async def _end_when_lost(self) -> None:
+        await self._peer.lost()
+        self._transport.close()  # nobody hears us any more: as if stdin had ended
+
+    def cancel_turns(self) -> None:
+        """Cancel what runs; each prompt is answered `cancelled`."""
+        for turn in self._turns.values():
+            turn.cancel()
+
+    # ---- the listener
+
+    def on_read(self, size: int) -> None:
+        """Nothing to do."""
+
+    def on_batch_end(self) -> None:
+        """Nothing to do."""
+
+    def on_noise(self, noise: NoiseReceived) -> None:
+        """The peer answers it."""
+
+    def on_dropped(self, frame: FrameDropped) -> None:
+        """An answer that nobody waits for: ignored."""
+
+    def on_eof(self) -> None:
+        """Let turns end for a moment, then cancel them, so that each is answered."""
+        self._spawn(self._cancel_turns_soon)
+
+    def on_notification(self, message: dict[str, Any]) -> None:
+        """`session/cancel` is the one that we know; unknown ones are ignored (ACP v1, extensibility)."""
+        session_id = (message.get("params") or {}).get("sessionId")
+        if message["method"] == "session/cancel" and isinstance(session_id, str):
+            turn = self._turns.get(session_id)
+            if turn is not None:  # cancelling an idle session means nothing
+                turn.cancel()
+                self._spawn(self._agent.cancel, session_id)
+
+    def _spawn(self, task: Callable[..., Awaitable[Any]], *args: Any) -> None:
+        assert self._tasks is not None  # noqa: S101  # the peer runs inside of run
+        self._tasks.start_soon(_contained, task, *args)
+
+    async def _cancel_turns_soon(self) -> None:
+        await anyio.sleep(EOF_TURN_SECONDS)
+        self.cancel_turns()
+
+    # ---- methods
+
+    def _handlers(self) -> dict[str, Handler]:
+        handlers: dict[str, Handler] = {
+            "session/new": self._new_session,
+            "session/prompt": self._prompt,
+        }
+        for name, method in OPTIONAL_METHODS.items():
+            if hasattr(self._agent, name):
+                handlers[method] = self._optional(method, getattr(self._agent, name))
+        return handlers
+
+    async def _initialize(self, request: TheirRequest) -> dict[str, Any]:
+        """Answer version 1 whatever integer was offered (ACP v1, initialization): it is the latest that we speak."""
+        version = request.params.get("protocolVersion")
+        if type(version) is not int or version < 0:
+            raise RpcError(
+                INVALID_PARAMS,
+                f"protocolVersion is {version!r}; ACP wants an integer such as 1 (a date string is how MCP does it)",
+            )
+        try:
+            self._client = ClientCapabilities.from_wire(request.params.get("clientCapabilities"))
+        except ModelError:
+            self._client = ClientCapabilities()
+        info = {"name": self._agent.name, "version": self._agent.version}
+        title = getattr(self._agent, "title", None)
+        self._spawn(anyio.to_thread.run_sync, self._dispatcher.load)  # while the client thinks of its next request
+        return {
+            "protocolVersion": PROTOCOL_VERSION,
+            "agentCapabilities": capabilities(self._agent),
+            "agentInfo": info if title is None else info | {"title": title},
+            "authMethods": [method.to_wire() for method in auth_methods(self._agent)],
+        }
+
+    async def _new_session(self, request: TheirRequest) -> dict[str, Any]:
+        params = self._read(NewSessionRequest, request)
+        _check_absolute("cwd", params.cwd)
+        answer = await self._agent.new_session(params)
+        wire = {} if answer is None else answer.to_wire()
+        session_id = wire.get("sessionId") or uuid.uuid4().hex
+        self._sessions[session_id] = Path(params.cwd)
+        return wire | {"sessionId": session_id}
+
+    async def _prompt(self, request: TheirRequest) -> dict[str, Any]:
+        params = self._read(PromptRequest, request)
+        cwd = self._cwd(params.session_id)
+        if params.session_id in self._turns:
+            raise RpcError(SESSION_BUSY, "this session has a prompt running; wait for its answer or cancel it")
+        self._check_content(params)
+        assert self._client is not None  # noqa: S101  # _read has looked
+        turn = _Turn(Context(self._peer, params, cwd, self._client))
+        self._turns[params.session_id] = turn
+        try:
+            self._spawn(self._run_turn, turn)
+            await self._settled(turn)
+        finally:
+            turn.context.open = False
+            turn.scope.cancel()
+            del self._turns[params.session_id]
+        if turn.context.cancelled:
+            return {"stopReason": "cancelled"}
+        if turn.error is not None:
+            raise turn.error
+        return {"stopReason": turn.stop_reason}
+
+    async def _settled(self, turn: _Turn) -> None:
+        """Wait for the turn to end; once it is cancelled, not for long."""
+        async with anyio.create_task_group() as waiting:
+
+            async def bound() -> None:
+                await turn.cancelled.wait()
+                await anyio.sleep(CANCEL_ANSWER_SECONDS)
+                waiting.cancel_scope.cancel()
+
+            waiting.start_soon(bound)
+            await turn.done.wait()
+            waiting.cancel_scope.cancel()
+
+    async def _run_turn(self, turn: _Turn) -> None:
+        try:
+            with turn.scope:
+                reason = await self._agent.prompt(turn.context)
+                turn.stop_reason = "end_turn" if reason is None else reason
+                if turn.stop_reason not in STOP_REASONS:
+                    raise ValueError(f"prompt() returned {reason!r}; a stop reason is one of {STOP_REASONS}")
+        except RpcError as error:
+            turn.error = error
+        except Exception:  # noqa: BLE001  # the agent's code: its bug must not end the connection
+            _log_failure("prompt failed", session_id=turn.context.session_id)
+            turn.error = RpcError(INTERNAL_ERROR, "Internal error")
+        finally:
+            turn.done.set()
+
+    def _optional(self, method: str, call: Callable[[Any], Awaitable[Any]]) -> Handler:
+        async def handle(request: TheirRequest) -> dict[str, Any]:
+            params = self._read(METHODS[method].params_model(), request)
+            session_id = getattr(params, "session_id", None)
+            if method in ("session/load", "session/resume"):
+                _check_absolute("cwd", params.cwd)
+                self._sessions[params.session_id] = Path(params.cwd)
+            elif method in ("session/set_mode", "session/set_config_option", "session/close"):
+                self._cwd(session_id)
+            if method == "session/close":
+                await self._close(session_id)
+            answer = await call(params)
+            return {} if answer is None else dict(answer.to_wire())
+
+        return handle
+
+    async def _close(self, session_id: str | None) -> None:
+        """Closing implies cancelling (ACP v1, session setup)."""
+        turn = self._turns.get(session_id or "")
+        if turn is not None:
+            turn.cancel()
+            await turn.done.wait()
+        self._sessions.pop(session_id or "", None)
+
+    # ---- checks
+
+    def _read(self, model: type[Any], request: TheirRequest) -> Any:
+        if self._client is None:
+            raise RpcError(NOT_INITIALIZED, f"{request.method} before initialize; send initialize first")
+        try:
+            return model.from_wire(request.params)
+        except ModelError as error:
+            raise RpcError(INVALID_PARAMS, str(error)) from error
+
+    def _cwd(self, session_id: str | None) -> Path:
+        if session_id not in self._sessions:
+            raise RpcError(RESOURCE_NOT_FOUND, f"no session {session_id!r}; open one with session/new")
+        return self._sessions[session_id]
+
+    def _check_content(self, params: PromptRequest) -> None:
+        offered = getattr(self._agent, "prompt_capabilities", None)
+        takes = {"text", "resource_link"}
+        for kind, flag in (("image", "image"), ("audio", "audio"), ("resource", "embedded_context")):
+            if getattr(offered, flag, False):
+                takes.add(kind)
+        for index, block in enumerate(params.prompt):
+            if block.type not in takes:
+                raise RpcError(
+                    INVALID_PARAMS, f"prompt[{index}]: {block.type!r} is not taken; this agent takes {sorted(takes)}"
+                )
+
+
+def _check_absolute(name: str, path: str) -> None:
+    if not os.path.isabs(path):  # noqa: PTH117  # a wire value, not our path
+        raise RpcError(INVALID_PARAMS, f"{name} is {path!r}; ACP wants absolute paths")
+
+
+async def _contained(task: Callable[..., Awaitable[Any]], *args: Any) -> None:
+    try:
+        await task(*args)
+    except Exception:  # noqa: BLE001  # a notification has nobody to tell: log and go on
+        _log_failure("task failed", task=getattr(task, "__name__", "task"))
+
+
+def _log_failure(what: str, **facts: Any) -> None:
+    from acp_agent.logs import get_logger  # noqa: PLC0415  # failing is rare, its import is not free
+
+    get_logger().exception(what, **facts)
+
+
+async def serve(agent: Agent, *, transport: Transport | None = None) -> None:
+    """Serve an agent until its client goes; over stdio, or over a transport (a memory pair in tests).
+
+    Over stdio file descriptor 1 is claimed for the wire and stray prints go to stderr. Safe to cancel.
+    """
+    if transport is not None:
+        await Server(agent, transport).run()
+        return
+    with claim_stdio() as stdio:
+        server = Server(agent, stdio)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(_stop_on_signal, server, stdio)
+            await server.run()
+            tasks.cancel_scope.cancel()
+        await end_children()
+
+
+async def _stop_on_signal(server: Server, stdio: FdTransport) -> None:
+    """A signal means: no more input. What runs is cancelled and answered, as at the end of stdin."""
+    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+        async for _number in signals:
+            server.cancel_turns()
+            stdio.finish()
+
+
+def main(agent: Agent) -> None:
+    """Serve an agent over stdio as the whole of a program: `main(MyAgent())`."""
+    with suppress(KeyboardInterrupt):
+        anyio.run(lambda: serve(agent))
+
