@@ -36,6 +36,7 @@ class Facts:
     auth_methods: str = ""
     stop_reason: str | None = None
     prompt_sent: bool = False
+    outlived_stdout: bool = False
     timings: dict[str, float] = field(default_factory=dict)
     dropped_events: int = 0
 

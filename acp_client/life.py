@@ -234,6 +234,7 @@ class Life:
         if self.ending is not None and self.ending.reason == "agent_exited":
             with anyio.move_on_after(EXIT_STATUS_SECONDS):
                 await process.exited.wait()
+            self._facts.outlived_stdout = not process.exited.is_set()
 
     def _settle_answer(self, peer: Peer) -> None:
         """The turn is decided: take what is in the pipe, then say so."""

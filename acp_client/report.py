@@ -103,8 +103,8 @@ def _no_details(_facts: Facts, _session: Session) -> list[str]:
 
 def _exit_details(facts: Facts, _session: Session) -> list[str]:
     process = facts.process
-    if process is None or not process.exited.is_set():
-        how = "it closed its output but still runs"
+    if process is None or facts.outlived_stdout:
+        how = "it closed its output and went on running"
     elif process.signal is not None:
         how = f"killed by signal {process.signal}"
     else:

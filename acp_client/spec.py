@@ -9,9 +9,10 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SkipValidation
 
 from acp_client.protocol.framing import DEFAULT_MAX_FRAME_BYTES
+from acp_client.protocol.models import McpServer, parse_mcp_server
 
 STARTUP_TIMEOUT_SECONDS: Final = 60.0
 """Spawn until the session exists. A first `npx` download takes most of it."""
@@ -94,6 +95,13 @@ def _check_environment(env: Mapping[str, str | None]) -> Mapping[str, str | None
     return dict(env)
 
 
+def _as_mcp_servers(value: Any) -> Any:
+    """Models, or dicts in wire shape. A ModelError (a ValueError) names the field and shows no value."""
+    if isinstance(value, str | bytes | Mapping):
+        raise ValueError("must be a list of MCP servers, as models or as dicts in wire shape")
+    return tuple(parse_mcp_server(dict(server) if isinstance(server, Mapping) else server) for server in value)
+
+
 def _check_permission(value: Any) -> Any:
     if value not in PERMISSION_PRESETS and not callable(value):
         presets = ", ".join(repr(name) for name in PERMISSION_PRESETS)
@@ -132,7 +140,9 @@ class AgentSpec(_Frozen):
     permission: Annotated[
         Literal["reject", "allow"] | Callable[..., Any], BeforeValidator(_check_permission)
     ] = "reject"
-    mcp_servers: tuple[Any, ...] = Field(default=(), repr=False)
+    mcp_servers: Annotated[
+        tuple[SkipValidation[McpServer], ...], BeforeValidator(_as_mcp_servers), Field(repr=False)
+    ] = ()
     model: _Text | None = None
     mode: _Text | None = None
     config_options: Mapping[str, str | bool] = Field(default_factory=dict)

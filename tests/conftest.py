@@ -1,9 +1,14 @@
-"""What every test gets: both event loops, and Hypothesis as this project wants it."""
+"""What every test gets: both event loops, Hypothesis as this project wants it, and a check of all that we emit."""
 
 import os
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from acp_client.protocol.outbox import TAP_VARIABLE
+from tests.support.tap import check_tapped
 
 # No deadline: a busy machine is no finding. In CI the same examples each time: a red run can be
 # had again; elsewhere new ones, and those that failed are kept and tried first.
@@ -17,3 +22,22 @@ def anyio_backend(request: pytest.FixtureRequest) -> str:
     """The loop that an `async def test_…` runs on; each runs on both."""
     backend: str = request.param
     return backend
+
+
+@pytest.fixture(scope="session")
+def wire_tap(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The file to which every peer of this session appends what it sends, in this process and in our children."""
+    path = tmp_path_factory.mktemp("wire") / "frames"
+    path.touch()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(TAP_VARIABLE, str(path))
+        yield path
+
+
+@pytest.fixture(autouse=True)
+def _what_we_emit_is_valid(request: pytest.FixtureRequest, wire_tap: Path) -> Iterator[None]:
+    """Whatever our two sides sent during a test must pass the official models, unless the test says `odd_frames`."""
+    before = wire_tap.stat().st_size
+    yield
+    if request.node.get_closest_marker("odd_frames") is None:
+        check_tapped(wire_tap, before)

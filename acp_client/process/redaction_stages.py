@@ -28,6 +28,7 @@ LONGEST_HELD_CHARS: Final = 4 * LONGEST_HEAD_CHARS
 _RESCAN_SHARE: Final = 4  # an open match is looked at again when it has grown by a quarter,
 _RESCAN_CHARS: Final = 256  # and by this much: so the work stays linear in what has come
 _UNRESERVED: Final = frozenset("-._~")
+_SCHEME: Final = re.compile(r"(?:bearer|basic|token)[ \t]+", re.IGNORECASE)
 _URL_PASSWORD: Final = re.compile(r"://[^\s/:@]*:([^\s@]+)@")
 
 
@@ -202,8 +203,10 @@ def _begins_one_of(beginning: str, forms: list[str]) -> bool:
 
 
 def _spellings(secret: str) -> set[str]:
-    """The value as it may turn up: bare, trimmed, in JSON, in a URL; a login's password alone."""
-    bare = {secret.strip(), *_URL_PASSWORD.findall(secret)}
+    """The value as it may turn up: bare, trimmed, in JSON, in a URL; a login's or a header's secret alone."""
+    trimmed = secret.strip()
+    scheme = _SCHEME.match(trimmed)
+    bare = {trimmed, trimmed[scheme.end() if scheme else 0 :], *_URL_PASSWORD.findall(secret)}
     escaped = {json.dumps(form)[1:-1] for form in bare}
     escaped |= {json.dumps(form, ensure_ascii=False)[1:-1] for form in bare}
     quoted = {_percent_encoded(form) for form in bare}

@@ -104,7 +104,10 @@ def _salvage(text: str) -> list[Message]:
             at = start.start() + 1
             failures += 1
         else:
-            found += [] if isinstance(message, Invalid) else [message]
+            if isinstance(message, Invalid):
+                failures += 1
+            else:
+                found.append(message)
     return found
 
 

@@ -167,6 +167,11 @@ class Link(Stateful):
         self._settle_theirs(request)
         return envelope.error_frame(request.id, code, message, data)
 
+    def give_up(self, request: TheirRequest) -> None:
+        """Leave a request of theirs unanswered: our sending side is closed. Raises LocalError if it is settled."""
+        request.move("lose")
+        self._theirs.remove(request)
+
     def reject(self, noise: NoiseReceived) -> bytes:
         """What an agent answers to a line that is no message, once per line."""
         self._check_sending(None)

@@ -6,14 +6,19 @@ switch. A broken pipe is remembered, not raised: what it cost shows on the read 
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import anyio
 
 from acp_client.protocol.states import OurRequest
 from acp_client.protocol.transport import Transport
+
+TAP_VARIABLE: Final = "ACP_WIRE_TAP"
+"""A file to which every frame that a peer sends is appended, after its method: to see, and to check, what goes out.
+Not redacted. Read when the connection is made."""
 
 
 class _Frame(NamedTuple):
@@ -37,14 +42,17 @@ class Outbox:
         self._frames: deque[_Frame] = deque()
         self._wake = anyio.Event()
         self._changed = anyio.Event()
+        self._tap = os.environ.get(TAP_VARIABLE)
         self.answer_bytes = 0
         self.lost = anyio.Event()
 
     def __bool__(self) -> bool:
         return bool(self._frames)
 
-    def put(self, frame: bytes, *, is_answer: bool = False, request: OurRequest | None = None) -> None:
+    def put(self, frame: bytes, method: str, *, is_answer: bool = False, request: OurRequest | None = None) -> None:
         """Queue a frame; it is written now if there is room. Lost if the pipe is broken."""
+        if self._tap is not None:
+            _append(self._tap, method.encode() + b" " + frame)
         answer_bytes = len(frame) if is_answer else 0
         self.answer_bytes += answer_bytes
         self._frames.append(_Frame(memoryview(frame), answer_bytes, request))
@@ -94,10 +102,15 @@ class Outbox:
                 sent = self._transport.send_nowait(frame.rest)
                 if sent < len(frame.rest):
                     self._frames[0] = frame._replace(rest=frame.rest[sent:])
-                    return
+                    break
                 self._frames.popleft()
                 self.answer_bytes -= frame.answer_bytes
         except OSError:  # nobody reads any more; who cares waits for `lost`
             self.lost.set()
             self.clear()
         self.signal()
+
+
+def _append(path: str, line: bytes) -> None:
+    with open(path, "ab", buffering=0) as file:  # noqa: PTH123  # whole lines, also from several processes
+        file.write(line)

@@ -26,7 +26,7 @@ from acp_client.protocol.errors import (
     RequestFailed,
 )
 from acp_client.protocol.framing import DEFAULT_MAX_FRAME_BYTES
-from acp_client.protocol.link import Link
+from acp_client.protocol.link import CANCEL_REQUEST, Link
 from acp_client.protocol.outbox import Outbox
 from acp_client.protocol.states import (
     CancelReceived,
@@ -200,7 +200,7 @@ class Peer:
     def _on_noise(self, event: NoiseReceived) -> None:
         self._listener.on_noise(event)
         if self._answer_noise and self._link.can_send:
-            self._outbox.put(self._link.reject(event), is_answer=True)
+            self._outbox.put(self._link.reject(event), "", is_answer=True)
 
     def _on_dropped(self, event: FrameDropped) -> None:
         self._listener.on_dropped(event)
@@ -246,12 +246,13 @@ class Peer:
 
     def _respond(self, request: TheirRequest, answer: Answer) -> None:
         if not self._link.can_send:
-            return  # there is nobody to tell
+            self._link.give_up(request)  # there is nobody to tell
+            return
         if answer.code is None:
             frame = self._link.respond(request, answer.result)
         else:
             frame = self._link.respond_error(request, answer.code, answer.message, answer.data)
-        self._outbox.put(frame, is_answer=True)
+        self._outbox.put(frame, request.method, is_answer=True)
 
     # ---- sending
 
@@ -265,7 +266,7 @@ class Peer:
         request, frame = self._link.request(method, params)
         pending = Pending(request, on_settled)
         self._pending[request] = pending
-        self._outbox.put(frame, request=request)
+        self._outbox.put(frame, method, request=request)
         return pending
 
     async def request(self, method: str, params: dict[str, Any]) -> Any:
@@ -284,12 +285,12 @@ class Peer:
     def cancel(self, pending: Pending) -> None:
         """Ask the other side to give up a request of ours. Nothing happens if it is settled already."""
         if self._pending.pop(pending.request, None) is not None and self._link.can_send:
-            self._outbox.put(self._link.cancel(pending.request))
+            self._outbox.put(self._link.cancel(pending.request), CANCEL_REQUEST)
 
     def notify(self, method: str, params: dict[str, Any]) -> None:
         """Queue a notification; written at once where there is room. Lost if the connection is closed."""
         if self._link.can_send:
-            self._outbox.put(self._link.notify(method, params))
+            self._outbox.put(self._link.notify(method, params), method)
 
     async def lost(self) -> None:
         """Return once they have closed their reading end: nothing of ours arrives any more. Safe to cancel."""

@@ -82,7 +82,7 @@ class FdReader:
             return b""
         if self._bytes_left is not None:
             self._bytes_left -= len(data)
-            return data if self._bytes_left > 0 else b""
+            return data if self._bytes_left >= 0 else b""
         return data
 
 

@@ -142,7 +142,7 @@ def _session_params(agent: Agent, spec: AgentSpec, cwd: str) -> dict[str, Any]:
     servers = [server.to_wire() for server in spec.mcp_servers]
     for server in servers:
         transport = server.get("type", "stdio")
-        if transport != "stdio" and not getattr(agent.capabilities.mcp_capabilities, transport):
+        if transport != "stdio" and not getattr(agent.capabilities.mcp_capabilities, transport, False):
             _not_offered("session", f"MCP transport {transport!r}", ["stdio"])
     params: dict[str, Any] = {"cwd": cwd, "mcpServers": servers}
     session = agent.raw_capabilities.get("sessionCapabilities")

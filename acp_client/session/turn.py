@@ -203,7 +203,9 @@ class Turn:
         return tuple(
             call_id
             for call_id, raw in self._calls.items()
-            if raw.get("status") == "completed" and raw.get("kind") in MUTATING_KINDS and call_id not in self._asked
+            if raw.get("status") == "completed"
+            and self.kind_of(call_id) in MUTATING_KINDS
+            and call_id not in self._asked
         )
 
 
@@ -234,7 +236,10 @@ def _size(value: Any) -> int:
 
 
 def _is_amount(value: Any) -> bool:
-    return type(value) in (int, float) and math.isfinite(value)
+    try:
+        return type(value) in (int, float) and math.isfinite(value)
+    except OverflowError:  # an integer beyond every float
+        return False
 
 
 def _plan_entry(entry: Any) -> PlanEntry | None:

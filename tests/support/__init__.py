@@ -1,0 +1,1 @@
+"""What tests share: helpers with a use in more than one file, and no tests."""
