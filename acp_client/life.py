@@ -35,8 +35,9 @@ from acp_client.session.connection import (
     new_session,
 )
 from acp_client.session.ending import STOP_REASONS, Ending, EndRun, ending_of, ending_of_timeout, ending_of_turn
-from acp_client.session.events import EventHub, RunStarted, SessionStarted, StderrOutput
+from acp_client.session.events import RunStarted, SessionStarted, StderrOutput
 from acp_client.session.session import Session
+from acp_client.session.stream import EventHub
 from acp_client.spec import AgentSpec
 
 EXIT_STATUS_SECONDS: Final = 0.25
@@ -50,9 +51,7 @@ HELD_UP_SECONDS: Final = 0.1
 class Life:
     """The inner side of a run. `Run` is what the caller holds."""
 
-    def __init__(
-        self, spec: AgentSpec, prompt: Sequence[dict[str, Any]], run_id: str, table: ProcessTable
-    ) -> None:
+    def __init__(self, spec: AgentSpec, prompt: Sequence[dict[str, Any]], run_id: str, table: ProcessTable) -> None:
         self.spec: Final = spec
         self.hub: Final = EventHub(spec.limits.max_events_buffered)
         self.answered: Final = anyio.Event()
@@ -276,7 +275,7 @@ class Life:
                 await process.stop(ladder(0, 0, limits.kill_wait_seconds))
 
     def _report(self) -> RunResult:
-        assert self.ending is not None  # noqa: S101  # only asked for once decided
+        assert self.ending is not None  # only asked for once decided
         self._facts.timings["total"] = time.monotonic() - self._began
         self._facts.dropped_events = self.hub.dropped
         if self._session.first_chunk_at is not None:

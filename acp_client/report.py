@@ -79,7 +79,10 @@ def _diagnostics(facts: Facts, session: Session) -> Diagnostics:
 
 def _failure(facts: Facts, session: Session, ending: Ending) -> Failure:
     redact = facts.redactor.redact
-    parts = [ending.message or REASONS[ending.reason].meaning, *_DETAILS.get(ending.reason, _no_details)(facts, session)]
+    parts = [
+        ending.message or REASONS[ending.reason].meaning,
+        *_DETAILS.get(ending.reason, _no_details)(facts, session),
+    ]
     message = redact("; ".join(part for part in parts if part))
     return Failure(
         stage=ending.stage,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from acp_client.life import Life
 from acp_client.outcome import RunResult
-from acp_client.session.events import EventStream
+from acp_client.session.stream import EventStream
 from acp_client.spec import AgentSpec
 
 
@@ -44,15 +44,19 @@ class Run:
         self._life.cancel()
 
     async def answer(self) -> RunResult:
-        """The result as soon as the turn is decided, before the child is gone: no exit code, no late text. Safe to
-        cancel; the run goes on."""
+        """The result as soon as the turn is decided, before the child is gone: no exit code, no late text.
+
+        Safe to cancel; the run goes on.
+        """
         await self._life.answered.wait()
-        assert self._life.answer is not None  # noqa: S101  # set before the event
+        assert self._life.answer is not None  # set before the event
         return self._life.answer
 
     async def result(self) -> RunResult:
         """The result when nothing is left of the child: the same object for all callers. Never raises for the child.
-        Safe to cancel; the run goes on."""
+
+        Safe to cancel; the run goes on.
+        """
         await self._life.finished.wait()
-        assert self._life.result is not None  # noqa: S101  # set before the event
+        assert self._life.result is not None  # set before the event
         return self._life.result

@@ -73,7 +73,7 @@ class Runner:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         tasks, self._tasks = self._tasks, None
-        assert tasks is not None  # noqa: S101  # __aenter__ has set it
+        assert tasks is not None  # __aenter__ has set it
         if error is not None:
             self._cancel_all()
         tasks.start_soon(self._cancel_on_cancellation)

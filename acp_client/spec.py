@@ -66,7 +66,9 @@ class Limits(_Frozen):
 
 def _as_argv(value: Any) -> Any:
     if isinstance(value, str | bytes):
-        raise ValueError('must be a sequence of arguments such as ("python", "agent.py"), never one shell string')
+        raise ValueError(  # noqa: TRY004  # pydantic turns a ValueError into its own, a TypeError not
+            'must be a sequence of arguments such as ("python", "agent.py"), never one shell string'
+        )
     return tuple(os.fspath(part) if isinstance(part, os.PathLike) else part for part in value)
 
 
@@ -98,7 +100,7 @@ def _check_environment(env: Mapping[str, str | None]) -> Mapping[str, str | None
 def _as_mcp_servers(value: Any) -> Any:
     """Models, or dicts in wire shape. A ModelError (a ValueError) names the field and shows no value."""
     if isinstance(value, str | bytes | Mapping):
-        raise ValueError("must be a list of MCP servers, as models or as dicts in wire shape")
+        raise ValueError("must be a list of MCP servers, as models or dicts in wire shape")  # noqa: TRY004  # as above
     return tuple(parse_mcp_server(dict(server) if isinstance(server, Mapping) else server) for server in value)
 
 
@@ -137,9 +139,9 @@ class AgentSpec(_Frozen):
         default_factory=dict, repr=False
     )
     env_passthrough: tuple[_Text, ...] = ()
-    permission: Annotated[
-        Literal["reject", "allow"] | Callable[..., Any], BeforeValidator(_check_permission)
-    ] = "reject"
+    permission: Annotated[Literal["reject", "allow"] | Callable[..., Any], BeforeValidator(_check_permission)] = (
+        "reject"
+    )
     mcp_servers: Annotated[
         tuple[SkipValidation[McpServer], ...], BeforeValidator(_as_mcp_servers), Field(repr=False)
     ] = ()

@@ -126,7 +126,12 @@ ROWS = {
     ),
     "an error for the prompt": Row(
         "agent_error",
-        {"prompt": [*PARTIAL, {"error": {"code": -32603, "message": "Internal error", "data": {"details": "no model"}}}]},
+        {
+            "prompt": [
+                *PARTIAL,
+                {"error": {"code": -32603, "message": "Internal error", "data": {"details": "no model"}}},
+            ]
+        },
         "partial ",
         says="Internal error",
     ),

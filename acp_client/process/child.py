@@ -98,7 +98,7 @@ class AgentProcess:
         self.exited.set()
 
     async def stop(self, rungs: tuple[Rung, ...]) -> None:
-        """Climb the ladder until nothing of the tree is left. stdin must be closed already. Bounded; run it shielded."""
+        """Climb the ladder until nothing of the tree is left. stdin is closed already. Bounded; run it shielded."""
         for rung in rungs:
             if rung.number is not None and not self.exited.is_set():
                 self._signal_group(rung.number)
@@ -120,7 +120,7 @@ class AgentProcess:
             survivors = await self._table.survivors(self._tree)
             if not survivors:
                 return
-            assert rung.number is not None  # noqa: S101  # only the first rung has none
+            assert rung.number is not None  # only the first rung has none
             self.killed = rung.name
             self._signal_group(rung.number)
             with anyio.move_on_after(rung.seconds):
@@ -145,7 +145,7 @@ class AgentProcess:
 
     async def _sweep_by_group(self, seconds: float) -> None:
         with anyio.move_on_after(seconds):
-            while self._signal_group(0):
+            while self._signal_group(0):  # noqa: ASYNC110  # nothing tells when a foreign group is gone
                 await anyio.sleep(GROUP_POLL_SECONDS)
             return
         self._signal_group(signal.SIGKILL)

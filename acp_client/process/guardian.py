@@ -126,7 +126,7 @@ def carriers(token: str) -> list[int]:
     wanted = token.encode()
     found = []
     with contextlib.suppress(OSError):
-        for name in os.listdir("/proc"):
+        for name in os.listdir("/proc"):  # noqa: PTH208  # no pathlib in the guardian: it must start at once
             if name.isdigit():
                 with contextlib.suppress(OSError), open(f"/proc/{name}/environ", "rb") as file:  # noqa: PTH123
                     if wanted in file.read():

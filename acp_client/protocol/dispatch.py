@@ -59,7 +59,7 @@ class Dispatcher:
             return await _answer(self._direct[request.method], request)
         if self._methods is None:
             self.load()
-        assert self._methods is not None  # noqa: S101  # load sets it
+        assert self._methods is not None  # load sets it
         from jsonrpcserver.async_dispatcher import dispatch_request  # noqa: PLC0415  # loaded by now
         from jsonrpcserver.request import Request  # noqa: PLC0415  # loaded by now
 

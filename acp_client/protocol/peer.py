@@ -8,7 +8,7 @@ in that order. A handler never runs on the read loop, so it may call the other s
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, Protocol
+from typing import Any, ClassVar, Final
 
 import anyio
 import anyio.abc
@@ -33,6 +33,7 @@ from acp_client.protocol.states import (
     ErrorReceived,
     Event,
     FrameDropped,
+    Listener,
     MalformedReceived,
     NoiseReceived,
     OurRequest,
@@ -50,28 +51,6 @@ MAX_QUEUED_ANSWER_BYTES: Final = 1024 * 1024
 Settled = ResultReceived | RemoteError
 
 
-class Listener(Protocol):
-    """What a peer tells while it reads. All calls are synchronous and in wire order; none may block or raise."""
-
-    def on_read(self, size: int) -> None:
-        """Bytes arrived; their events follow."""
-
-    def on_notification(self, message: dict[str, Any]) -> None:
-        """A notification, as received."""
-
-    def on_noise(self, noise: NoiseReceived) -> None:
-        """A line that is no message."""
-
-    def on_dropped(self, frame: FrameDropped) -> None:
-        """A frame that could not be used."""
-
-    def on_batch_end(self) -> None:
-        """All events of the last read were told."""
-
-    def on_eof(self) -> None:
-        """They will send no more; handlers have `drain_seconds` to finish."""
-
-
 class Pending:
     """A request of ours on its way; `wait` gives its outcome. Made by `Peer.start_request`."""
 
@@ -84,16 +63,19 @@ class Pending:
         self._on_settled = on_settled
 
     def settle(self, outcome: Settled) -> None:
+        """The outcome is there: tell it at this place in wire order, then wake who waits."""
         self.outcome = outcome
         if self._on_settled is not None:
             self._on_settled(outcome)
         self._done.set()
 
     async def wait(self) -> Any:
-        """The raw result. Raises RequestFailed, MalformedAnswer, FrameTooLong or ConnectionClosed. Safe to cancel:
-        the request stays open and can be waited for again."""
+        """The raw result. Raises RequestFailed, MalformedAnswer, FrameTooLong or ConnectionClosed.
+
+        Safe to cancel: the request stays open and can be waited for again.
+        """
         await self._done.wait()
-        assert self.outcome is not None  # noqa: S101  # settle sets it before the event
+        assert self.outcome is not None  # settle sets it before the event
         if isinstance(self.outcome, RemoteError):
             raise self.outcome
         return self.outcome.result
@@ -175,13 +157,13 @@ class Peer:
         if type(event) is dict:
             self._listener.on_notification(event)
         else:
-            _HANDLERS[type(event)](self, event)
+            self._HANDLERS[type(event)](self, event)
 
     def _on_request(self, event: RequestReceived) -> None:
         if event.refused:
             self._respond(event.request, Answer(code=TOO_MANY_REQUESTS, message="too many requests are open"))
         else:
-            assert self._tasks is not None  # noqa: S101  # events come from run, which has set it
+            assert self._tasks is not None  # events come from run, which has set it
             self._handlers[event.request] = anyio.CancelScope()
             self._tasks.start_soon(self._serve, event.request)
 
@@ -226,6 +208,18 @@ class Peer:
     def _lose_pending(self) -> None:
         for request in list(self._pending):
             self._lose(request)
+
+    _HANDLERS: ClassVar[dict[type, Callable[..., None]]] = {
+        RequestReceived: _on_request,
+        CancelReceived: _on_cancel,
+        ResultReceived: _on_result,
+        ErrorReceived: _on_error,
+        MalformedReceived: _on_malformed,
+        NoiseReceived: _on_noise,
+        FrameDropped: _on_dropped,
+        OverlongReceived: _on_overlong,
+        RequestLost: _on_lost,
+    }
 
     # ---- serving
 
@@ -305,16 +299,3 @@ class Peer:
         self._link.send_eof()
         self._outbox.clear()
         self._transport.close_send()
-
-
-_HANDLERS: Final[dict[type, Callable[[Peer, Any], None]]] = {
-    RequestReceived: Peer._on_request,
-    CancelReceived: Peer._on_cancel,
-    ResultReceived: Peer._on_result,
-    ErrorReceived: Peer._on_error,
-    MalformedReceived: Peer._on_malformed,
-    NoiseReceived: Peer._on_noise,
-    FrameDropped: Peer._on_dropped,
-    OverlongReceived: Peer._on_overlong,
-    RequestLost: Peer._on_lost,
-}

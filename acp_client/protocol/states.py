@@ -9,7 +9,7 @@ The point of view: *our* requests are those that this side sends, *their* reques
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 from acp_client.protocol.envelope import Request, RequestId
 from acp_client.protocol.errors import LocalError
@@ -185,3 +185,25 @@ Event: TypeAlias = (
     | RequestLost
 )
 """What happened. A plain dict is a notification, as received: it is never wrapped, so that an update costs nothing."""
+
+
+class Listener(Protocol):
+    """What a peer tells while it reads. All calls are synchronous and in wire order; none may block or raise."""
+
+    def on_read(self, _size: int, /) -> None:
+        """Bytes arrived; their events follow."""
+
+    def on_notification(self, message: dict[str, Any]) -> None:
+        """A notification, as received."""
+
+    def on_noise(self, noise: NoiseReceived) -> None:
+        """A line that is no message."""
+
+    def on_dropped(self, frame: FrameDropped) -> None:
+        """A frame that could not be used."""
+
+    def on_batch_end(self) -> None:
+        """All events of the last read were told."""
+
+    def on_eof(self) -> None:
+        """They will send no more; handlers have `drain_seconds` to finish."""

@@ -195,9 +195,7 @@ class _Settings:
         if mode_id is None or self._modes is None:
             _not_offered("session", f"mode {mode!r}", [entry.id for entry in modes])
         elif mode_id != self._modes.current_mode_id:
-            await self._peer.ask(
-                "session", "session/set_mode", {"sessionId": self._session_id, "modeId": mode_id}
-            )
+            await self._peer.ask("session", "session/set_mode", {"sessionId": self._session_id, "modeId": mode_id})
 
     async def set_option(self, key: str, value: str | bool, what: str) -> None:  # noqa: FBT001  # a value, no switch
         """Set one option; the answer holds the complete new list."""

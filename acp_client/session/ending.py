@@ -35,7 +35,7 @@ class Ending:
     rpc_data: Any = None
 
 
-class EndRun(Exception):  # noqa: N818  # it carries an ending, which may be no error at all
+class EndRun(Exception):  # it carries an ending, which may be no error at all
     """Raised inside a conversation to end it; never leaves the library."""
 
     def __init__(self, ending: Ending) -> None:

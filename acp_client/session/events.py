@@ -1,23 +1,16 @@
-"""Live events of a run: typed, bounded, and built only for a listener.
+"""Live events of a run: their types, and which one a raw update becomes.
 
-Owns the stream between a run and its reader. The run appends raw updates without waiting; the reader turns them into
-typed events in its own task. A reader that is too slow loses events, which are counted; it never holds the run.
+Owns what a reader sees. How events get from a run to its reader is in `stream`.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Final
 
-import anyio
-
-from acp_client.outcome import PermissionRecord, RunResult
+from acp_client.outcome import PermissionRecord
 from acp_client.policy.permission import PermissionRequest
-
-EARLY_EVENTS: Final = 256
-"""Kept until a first reader comes, so that one who asks right after `start` misses nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,100 +147,6 @@ class RunEnded(Event):
     type: ClassVar[str] = "run_ended"
     status: str
     reason: str
-
-
-class EventHub:
-    """The run's end: takes events, keeps the early ones for the first reader."""
-
-    def __init__(self, max_buffered: int) -> None:
-        self._max = max_buffered
-        self._early: deque[Any] | None = deque()
-        self._early_lost = 0
-        self._streams: list[EventStream] = []
-        self._ending: RunEnded | None = None
-        self.dropped = 0
-
-    def put(self, event: Event | dict[str, Any]) -> None:
-        """Offer an event, or a raw update that becomes one when it is read."""
-        if self._early is not None:
-            if len(self._early) < min(EARLY_EVENTS, self._max):
-                self._early.append(event)
-            else:
-                self._early_lost += 1
-        for stream in self._streams:
-            if not stream.offer(event):
-                self.dropped += 1
-
-    def wake(self) -> None:
-        """Wake the readers, once for all that a read brought."""
-        for stream in self._streams:
-            stream.wake()
-
-    def close(self, result: RunResult) -> None:
-        """The run is over: readers end after what they have not read yet."""
-        self._ending = RunEnded(result.status, result.reason)
-        for stream in self._streams:
-            stream.close(self._ending)
-
-    def stream(self) -> EventStream:
-        """A new reader: it sees what comes from now on, the first one also what came before."""
-        stream = EventStream(self._max, self._early or (), self._early_lost)
-        self._early = None
-        self._streams.append(stream)
-        if self._ending is not None:
-            stream.close(self._ending)
-        return stream
-
-
-class EventStream(AsyncIterator[Event]):
-    """One reader's bounded buffer; iterate over it. Ends after `RunEnded`."""
-
-    def __init__(self, max_buffered: int, early: Any, early_lost: int) -> None:
-        self._max = max_buffered
-        self._buffer: deque[Any] = deque(early)
-        self._lost = early_lost
-        self._ending: RunEnded | None = None
-        self._wake = anyio.Event()
-
-    def offer(self, event: Any) -> bool:
-        """Take an event if there is room; else count it as lost."""
-        if len(self._buffer) >= self._max:
-            self._lost += 1
-            return False
-        if self._lost:
-            self._buffer.append(EventsLost(self._lost))
-            self._lost = 0
-        self._buffer.append(event)
-        return True
-
-    def wake(self) -> None:
-        """Let the reader go on."""
-        self._wake.set()
-
-    def close(self, ending: RunEnded) -> None:
-        """Nothing more will come."""
-        self._ending = ending
-        self._wake.set()
-
-    async def __anext__(self) -> Event:
-        """The next event. Safe to cancel: nothing is lost."""
-        while not self._buffer:
-            if self._lost:
-                lost, self._lost = self._lost, 0
-                return EventsLost(lost)
-            if self._ending is not None:
-                return self._finish()
-            self._wake = anyio.Event()
-            await self._wake.wait()
-        event = self._buffer.popleft()
-        return event if isinstance(event, Event) else to_event(event)
-
-    def _finish(self) -> Event:
-        if self._max == 0:
-            raise StopAsyncIteration
-        self._max = 0  # RunEnded is told once
-        assert self._ending is not None  # noqa: S101  # the caller has looked
-        return self._ending
 
 
 def to_event(update: dict[str, Any]) -> Event:

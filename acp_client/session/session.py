@@ -35,7 +35,8 @@ from acp_client.safe_text import printable
 from acp_client.session.clock import Clock
 from acp_client.session.connection import COMPLETE_METHOD
 from acp_client.session.ending import Ending, EndRun, ending_of
-from acp_client.session.events import EventHub, PermissionAnswered, PermissionAsked
+from acp_client.session.events import PermissionAnswered, PermissionAsked
+from acp_client.session.stream import EventHub
 from acp_client.session.turn import Turn
 from acp_client.spec import AgentSpec
 
@@ -52,7 +53,9 @@ log = structlog.get_logger(__name__)
 class Session:
     """The state of one conversation. `decide` is called with a terminal cause; the first one counts."""
 
-    def __init__(self, spec: AgentSpec, run_id: str, hub: EventHub, clock: Clock, decide: Callable[[Ending], None]) -> None:
+    def __init__(
+        self, spec: AgentSpec, run_id: str, hub: EventHub, clock: Clock, decide: Callable[[Ending], None]
+    ) -> None:
         self.turn: Final = Turn(spec.limits.max_output_bytes)
         self.id: str | None = None
         self.stage: Stage = "initialize"
@@ -90,7 +93,7 @@ class Session:
 
         Raises EndRun for every outcome but a result.
         """
-        assert self.peer is not None  # noqa: S101  # the run connects before it converses
+        assert self.peer is not None  # the run connects before it converses
         self.stage = stage
         self.open_request = method
 
@@ -120,7 +123,7 @@ class Session:
 
     # ---- what arrives
 
-    def on_read(self, size: int) -> None:
+    def on_read(self, _size: int) -> None:
         """A sign of life."""
         self.last_read = anyio.current_time()
         self._clock.touch(self.last_read)
@@ -241,16 +244,12 @@ class Session:
             decision = policy(question)
             if inspect.isawaitable(decision):
                 decision = await decision
-            if not isinstance(decision, Decision):
-                raise TypeError(f"a permission policy must return a Decision, not {type(decision).__name__}")
-        except Exception:  # noqa: BLE001  # the caller's code: its failure must not decide for the child
+            return _checked(decision)
+        except Exception:  # the caller's code: its failure must not decide for the child
             log.exception("permission policy failed; rejecting", run_id=self._run_id)
             return Decision("reject", "the permission policy failed", "policy failure")
-        return decision
 
-    def _record(
-        self, question: PermissionRequest, decision: Decision | None, choice: Choice, seconds: float
-    ) -> None:
+    def _record(self, question: PermissionRequest, decision: Decision | None, choice: Choice, seconds: float) -> None:
         record = PermissionRecord(
             tool_call_id=question.tool_call_id,
             title=question.title,
@@ -269,6 +268,12 @@ class Session:
             self.permissions.append(record)
         self._hub.put(PermissionAnswered(record))
         self._hub.wake()
+
+
+def _checked(decision: object) -> Decision:
+    if not isinstance(decision, Decision):
+        raise TypeError(f"a permission policy must return a Decision, not {type(decision).__name__}")
+    return decision
 
 
 def _opens_object(line: bytes) -> bool:

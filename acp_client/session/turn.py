@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, ClassVar, Final, Literal, TypeAlias
 
 from pydantic_core import to_json
 
@@ -68,7 +68,7 @@ class Turn:
         if kind == "agent_message_chunk":
             self._fold_answer(update)
         else:
-            fold = _FOLDS.get(kind) if isinstance(kind, str) else None
+            fold = self._FOLDS.get(kind) if isinstance(kind, str) else None
             if fold is not None:
                 fold(self, update)
             else:
@@ -90,10 +90,10 @@ class Turn:
         elif text:
             self.answer.add(text, message_id)
 
-    def _fold_thought(self, update: dict[str, Any]) -> None:
+    def _fold_thought(self, _update: dict[str, Any]) -> None:
         self.thoughts += 1
 
-    def _fold_user(self, update: dict[str, Any]) -> None:
+    def _fold_user(self, _update: dict[str, Any]) -> None:
         """What the agent echoes of the prompt is no answer."""
 
     def fold_tool_call(self, update: dict[str, Any]) -> None:
@@ -170,6 +170,19 @@ class Turn:
         if len(self.unknown) < MAX_KEPT_RAW:
             self.unknown.append(update)
 
+    _FOLDS: ClassVar[dict[str, Callable[..., None]]] = {
+        "agent_thought_chunk": _fold_thought,
+        "user_message_chunk": _fold_user,
+        "tool_call": fold_tool_call,
+        "tool_call_update": fold_tool_call,
+        "plan": _fold_plan,
+        "current_mode_update": _fold_mode,
+        "config_option_update": _fold_options,
+        "available_commands_update": _fold_commands,
+        "session_info_update": _fold_info,
+        "usage_update": _fold_usage,
+    }
+
     def note_asked(self, tool_call_id: str) -> None:
         """A permission was asked for this call."""
         self._asked.add(tool_call_id)
@@ -216,19 +229,6 @@ _TOKENS: Final = (
     ("thought_tokens", "thoughtTokens"),
     ("total_tokens", "totalTokens"),
 )
-
-_FOLDS: Final[dict[str, Callable[[Turn, dict[str, Any]], None]]] = {
-    "agent_thought_chunk": Turn._fold_thought,
-    "user_message_chunk": Turn._fold_user,
-    "tool_call": Turn.fold_tool_call,
-    "tool_call_update": Turn.fold_tool_call,
-    "plan": Turn._fold_plan,
-    "current_mode_update": Turn._fold_mode,
-    "config_option_update": Turn._fold_options,
-    "available_commands_update": Turn._fold_commands,
-    "session_info_update": Turn._fold_info,
-    "usage_update": Turn._fold_usage,
-}
 
 
 def _size(value: Any) -> int:
