@@ -1,0 +1,1 @@
+"""How single cells are read: numbers, dates, sides, currencies. Knows no files, tables or reference data."""
