@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 
-from acp_agent.agents import SHIPPED
-
 USAGE_ERROR = 2
 
 
 def usage() -> str:
     """What can be asked for."""
+    from acp_agent.agents import SHIPPED  # noqa: PLC0415  # a scenario starts without
+
     rows = [f"  {name:<22} {agent.description}" for name, agent in SHIPPED.items()]
     rows.append(f"  {'scripted FILE':<22} plays a scenario file (see `scripted --help`)")
     return "usage: python -m acp_agent NAME\n\n" + "\n".join(rows) + "\n"
@@ -23,6 +23,8 @@ def main(argv: list[str]) -> int:
         from acp_agent import scripted  # noqa: PLC0415  # an agent loads what it is, nothing else
 
         return scripted.main(argv[1:])
+    from acp_agent.agents import SHIPPED  # noqa: PLC0415  # as above
+
     if name in ("-h", "--help"):
         sys.stdout.write(usage())
         return 0
