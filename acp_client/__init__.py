@@ -8,14 +8,14 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from acp_client._version import __version__
+
 if TYPE_CHECKING:
     from acp_client.outcome import REASONS, Failure, RunResult
     from acp_client.policy.permission import Decision, PermissionRequest
     from acp_client.run import Run
     from acp_client.runner import Job, Runner, run_subagent, run_subagent_sync
     from acp_client.spec import AgentSpec, Limits
-
-__version__ = "0.1.0"
 
 __all__ = [
     "REASONS",
@@ -28,6 +28,7 @@ __all__ = [
     "Run",
     "RunResult",
     "Runner",
+    "__version__",
     "run_subagent",
     "run_subagent_sync",
 ]

@@ -26,6 +26,7 @@ class Facts:
 
     run_id: str
     command: tuple[str, ...]
+    cwd: str
     environment: ScrubbedEnvironment
     redactor: Redactor
     stderr: StderrTail
@@ -40,10 +41,10 @@ class Facts:
     timings: dict[str, float] = field(default_factory=dict)
     dropped_events: int = 0
 
-    def launch(self, cwd: str) -> Spawned:
+    def launch(self) -> Spawned:
         """Start the child. Blocks; raises SpawnError."""
         variables = self.environment.variables | {DEPTH_VARIABLE: str(self.depth + 1)}
-        return launch(self.command, cwd=cwd, env=variables, run_id=self.run_id)
+        return launch(self.command, cwd=self.cwd, env=variables, run_id=self.run_id)
 
 
 def gather_facts(spec: AgentSpec, run_id: str) -> Facts:
@@ -54,6 +55,7 @@ def gather_facts(spec: AgentSpec, run_id: str) -> Facts:
     return Facts(
         run_id=run_id,
         command=spec.command,
+        cwd=spec.cwd or _working_directory(),
         environment=environment,
         redactor=redactor,
         stderr=StderrTail(spec.limits.stderr_tail_bytes, redactor),
@@ -70,3 +72,11 @@ def _pairs(server: Any) -> list[Any]:
 def _depth() -> int:
     given = os.environ.get(DEPTH_VARIABLE, "0")
     return int(given) if given.isdecimal() else 0
+
+
+def _working_directory() -> str:
+    """As text, as it goes on the wire. One that was deleted is named as it was, and the spawn says so."""
+    try:
+        return os.getcwd()  # noqa: PTH109  # text
+    except FileNotFoundError:
+        return os.environ.get("PWD", "the working directory")

@@ -11,17 +11,24 @@ from typing import Any, Final
 from pydantic_core import to_json
 
 from acp_client.facts import Facts
-from acp_client.outcome import REASONS, Diagnostics, Failure, Flags, RunResult, Timings
+from acp_client.outcome import REASONS, Diagnostics, Failure, Flags, RunResult, StdoutNoise, Timings
 from acp_client.safe_text import printable
 from acp_client.session.ending import Ending
 from acp_client.session.session import Session
 
 MAX_MESSAGE_CHARS: Final = 4000
 """A failure's message: a screenful. The whole of stderr's tail is in the diagnostics."""
+MAX_HEAD_CHARS: Final = 2000
+"""Of it, what failed, which may quote the agent at length: the details after it are seen all the same."""
 MAX_DATA_BYTES: Final = 64 * 1024
 """The agent's own error data; larger data are cut to text."""
+MAX_REDACTED_CHARS: Final = 1024 * 1024
+"""No more is looked at: far above what is shown, and a quarter of a second of work at the most."""
+MAX_DATA_CHARS: Final = 1000
+"""How much of those data the message shows: they often hold the only cause."""
 STDERR_LINES_SHOWN: Final = 3
 NOISE_LINES_SHOWN: Final = 3
+NOISE_LINE_CHARS: Final = 500
 
 
 def build_result(facts: Facts, session: Session, ending: Ending) -> RunResult:
@@ -61,15 +68,12 @@ def build_result(facts: Facts, session: Session, ending: Ending) -> RunResult:
 
 def _diagnostics(facts: Facts, session: Session) -> Diagnostics:
     process = facts.process
-    noise = session.noise()
     return Diagnostics(
         exit_code=process.exit_code if process else None,
         signal=process.signal if process else None,
         stderr_tail=facts.stderr.text(),
         stderr_dropped_bytes=facts.stderr.dropped_bytes,
-        stdout_noise=noise.model_copy(
-            update={"first_lines": tuple(facts.redactor.redact(line) for line in noise.first_lines)}
-        ),
+        stdout_noise=_noise(facts, session),
         path_used=facts.environment.variables.get("PATH"),
         removed_env=facts.environment.removed,
         dropped_frames=session.dropped_frames + session.turn.malformed,
@@ -77,34 +81,58 @@ def _diagnostics(facts: Facts, session: Session) -> Diagnostics:
     )
 
 
+def _noise(facts: Facts, session: Session) -> StdoutNoise:
+    """The lines are redacted together, as a private key goes over several; so fewer may be left."""
+    noise = session.noise()
+    lines = facts.redactor.redact("\n".join(noise.first_lines)).split("\n") if noise.count else []
+    return StdoutNoise(
+        count=noise.count, first_lines=tuple(printable(line, max_chars=NOISE_LINE_CHARS) for line in lines)
+    )
+
+
 def _failure(facts: Facts, session: Session, ending: Ending) -> Failure:
-    redact = facts.redactor.redact
-    parts = [
-        ending.message or REASONS[ending.reason].meaning,
-        *_DETAILS.get(ending.reason, _no_details)(facts, session),
-    ]
-    message = redact("; ".join(part for part in parts if part))
+    def redact(text: str) -> str:
+        return facts.redactor.redact(text[:MAX_REDACTED_CHARS])
+
+    data = _data(facts, ending.rpc_data)
+    head = printable(redact(ending.message or REASONS[ending.reason].meaning), max_chars=MAX_HEAD_CHARS, multiline=True)
+    details = [*_data_details(data), *_DETAILS.get(ending.reason, _no_details)(facts, session)]
+    message = "; ".join([head, *map(redact, details)])
     return Failure(
         stage=ending.stage,
         message=printable(message, max_chars=MAX_MESSAGE_CHARS, multiline=True),
         request=ending.request,
         rpc_code=ending.rpc_code,
         rpc_message=None if ending.rpc_message is None else redact(ending.rpc_message)[:MAX_MESSAGE_CHARS],
-        rpc_data=_cut_data(facts.redactor.redact_json(ending.rpc_data)),
+        rpc_data=data,
         retry_safe=not facts.prompt_sent,
     )
 
 
-def _cut_data(data: Any) -> Any:
+def _data(facts: Facts, data: Any) -> Any:
+    """Redacted; larger data as the beginning of their text."""
+    if data is None:
+        return None
     text = to_json(data, inf_nan_mode="null")
-    return data if len(text) <= MAX_DATA_BYTES else text[:MAX_DATA_BYTES].decode(errors="ignore")
+    if len(text) <= MAX_DATA_BYTES:
+        return facts.redactor.redact_json(data)
+    shown = facts.redactor.redact(text[:MAX_REDACTED_CHARS].decode(errors="ignore"))
+    return shown.encode()[:MAX_DATA_BYTES].decode(errors="ignore")
+
+
+def _data_details(data: Any) -> list[str]:
+    """A text as it is, the rest as JSON; nothing for what says nothing."""
+    if data is None or data in ("", {}, []):
+        return []
+    text = data if isinstance(data, str) else to_json(data, inf_nan_mode="null").decode()
+    return [f"its error data: {printable(text, max_chars=MAX_DATA_CHARS)}"]
 
 
 def _no_details(_facts: Facts, _session: Session) -> list[str]:
     return []
 
 
-def _exit_details(facts: Facts, _session: Session) -> list[str]:
+def _exit_details(facts: Facts, session: Session) -> list[str]:
     process = facts.process
     if process is None or facts.outlived_stdout:
         how = "it closed its output and went on running"
@@ -112,21 +140,30 @@ def _exit_details(facts: Facts, _session: Session) -> list[str]:
         how = f"killed by signal {process.signal}"
     else:
         how = f"exit code {process.exit_code}"
-    return [how, *_stderr_details(facts)]
+    return [how, *([] if session.frames else _noise_details(facts, session)), *_stderr_details(facts)]
 
 
 def _stderr_details(facts: Facts) -> list[str]:
-    lines = [line for line in facts.stderr.text().splitlines() if line.strip()]
+    lines = [line for line in facts.stderr.text().split("\n") if line.strip()]
     return [f"its stderr ends with: {' | '.join(lines[-STDERR_LINES_SHOWN:])}"] if lines else []
 
 
 def _silence_details(facts: Facts, session: Session) -> list[str]:
-    noise = session.noise()
-    details = [f"command: {' '.join(facts.command)}"]
-    if noise.count:
-        shown = " | ".join(noise.first_lines[:NOISE_LINES_SHOWN])
-        details.append(f"the agent did not speak ACP; its stdout says: {shown}")
-    return details + _stderr_details(facts)
+    return [f"command: {' '.join(facts.command)}", *_noise_details(facts, session), *_stderr_details(facts)]
+
+
+def _noise_details(facts: Facts, session: Session) -> list[str]:
+    noise = _noise(facts, session)
+    if not noise.count:
+        return []
+    shown = " | ".join(noise.first_lines[:NOISE_LINES_SHOWN])
+    told = "beside its frames" if session.frames else "the agent did not speak ACP;"
+    return [f"{told} its stdout says: {shown}"]
+
+
+def _spawn_details(facts: Facts, _session: Session) -> list[str]:
+    path = facts.environment.variables.get("PATH", "none")
+    return [f"command: {' '.join(facts.command)}", f"cwd: {facts.cwd}", f"PATH: {path}"]
 
 
 def _agent_details(facts: Facts, _session: Session) -> list[str]:
@@ -143,9 +180,15 @@ def _auth_details(facts: Facts, _session: Session) -> list[str]:
 
 
 _DETAILS: Final[Mapping[str, Any]] = {
+    "spawn_failed": _spawn_details,
     "agent_exited": _exit_details,
     "startup_timeout": _silence_details,
     "idle_timeout": _silence_details,
+    "run_timeout": _silence_details,
+    "protocol_error": _agent_details,
+    "protocol_mismatch": _agent_details,
+    "unknown_stop_reason": _agent_details,
+    "limit_exceeded": _agent_details,
     "agent_error": _agent_details,
     "auth_required": _auth_details,
 }

@@ -6,10 +6,19 @@ Owns `AgentSpec` and `Limits`. Resolves nothing but the working directory; a lea
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SkipValidation
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SkipValidation,
+    StrictBool,
+    StrictStr,
+)
 
 from acp_client.protocol.framing import DEFAULT_MAX_FRAME_BYTES
 from acp_client.protocol.models import McpServer, parse_mcp_server
@@ -65,7 +74,7 @@ class Limits(_Frozen):
 
 
 def _as_argv(value: Any) -> Any:
-    if isinstance(value, str | bytes):
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
         raise ValueError(  # noqa: TRY004  # pydantic turns a ValueError into its own, a TypeError not
             'must be a sequence of arguments such as ("python", "agent.py"), never one shell string'
         )
@@ -84,7 +93,7 @@ def _as_absolute(value: Any) -> Any:
     """Made absolute once, here: a later chdir of the parent changes nothing."""
     if value is None:
         return None
-    path = os.fspath(value)
+    path = os.fspath(value) if isinstance(value, os.PathLike) else value
     if not isinstance(path, str) or not path or "\0" in path:
         raise ValueError("must be the path of a directory, as a non-empty str or path object")
     return os.path.abspath(os.path.expanduser(path))  # noqa: PTH100, PTH111  # no link is resolved
@@ -99,7 +108,7 @@ def _check_environment(env: Mapping[str, str | None]) -> Mapping[str, str | None
 
 def _as_mcp_servers(value: Any) -> Any:
     """Models, or dicts in wire shape. A ModelError (a ValueError) names the field and shows no value."""
-    if isinstance(value, str | bytes | Mapping):
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
         raise ValueError("must be a list of MCP servers, as models or dicts in wire shape")  # noqa: TRY004  # as above
     return tuple(parse_mcp_server(dict(server) if isinstance(server, Mapping) else server) for server in value)
 
@@ -147,7 +156,7 @@ class AgentSpec(_Frozen):
     ] = ()
     model: _Text | None = None
     mode: _Text | None = None
-    config_options: Mapping[str, str | bool] = Field(default_factory=dict)
+    config_options: Mapping[str, StrictStr | StrictBool] = Field(default_factory=dict)
     auth_method: _Text | None = None
     system_prompt: _Text | None = None
     additional_directories: tuple[Annotated[str, BeforeValidator(_as_absolute)], ...] = ()

@@ -31,6 +31,7 @@ def wire_tap(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     path.touch()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(TAP_VARIABLE, str(path))
+        patch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)  # hundreds of children would compile themselves anew
         yield path
 
 

@@ -7,6 +7,7 @@ which fails on trio. It is imported when the first request arrives, not before: 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -42,6 +43,8 @@ class Dispatcher:
 
     def load(self) -> None:
         """Import jsonrpcserver and register the handlers with it. Idempotent, safe in a worker thread."""
+        # It reads its schema with a call that 3.11 and 3.12 deprecate; under -W error its import would fail.
+        warnings.filterwarnings("ignore", r"(read|open)_text is deprecated", DeprecationWarning)
         from jsonrpcserver.result import Success  # noqa: PLC0415  # 100 ms, and most runs never need it
 
         def method(handler: Handler) -> Callable[..., Awaitable[Any]]:
@@ -78,7 +81,7 @@ async def _answer(handler: Handler, request: TheirRequest) -> Answer:
     except RpcError as error:
         return Answer(code=error.code, message=error.message, data=error.data)
     except Exception:  # noqa: BLE001  # the boundary: a bug in a handler must not end the connection
-        import structlog  # noqa: PLC0415  # a failing handler is rare, its import is not free
+        from acp_client.logs import get_logger  # noqa: PLC0415  # a failing handler is rare, its import is not free
 
-        structlog.get_logger(__name__).exception("handler failed", method=request.method, request_id=request.id)
+        get_logger(__name__).exception("handler failed", method=request.method, request_id=request.id)
         return Answer(code=INTERNAL_ERROR, message="Internal error")

@@ -27,7 +27,8 @@ MAX_NESTING: Final = 200
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _OBJECT_START: Final = re.compile(r"\{\s*[\"}]")
 _BOM: Final = "\ufeff"
-_DECODER: Final = json.JSONDecoder()
+_DECODER: Final = json.JSONDecoder(strict=False)
+"""Takes control characters inside a string as they are: illegal, but some agents write them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +75,8 @@ Message: TypeAlias = Notification | Request | Response | Invalid | Noise
 def parse_line(line: bytes) -> list[Message]:
     """The messages of one line: one for a good frame, several for glued frames, none for a blank line.
 
-    Fast for good lines. The slow way repairs invalid UTF-8 and lone surrogates, and finds frames that are glued to
-    other text; a line without any is one `Noise`. Never raises.
+    Fast for good lines. The slow way repairs invalid UTF-8 and lone surrogates, takes raw control characters, and
+    finds frames that are glued to other text; a line without any is one `Noise`. Never raises.
     """
     try:
         return [classify(from_json(line, cache_strings="keys"))]
@@ -86,7 +87,7 @@ def parse_line(line: bytes) -> list[Message]:
 def _parse_slowly(line: bytes) -> list[Message]:
     text = line.decode("utf-8", errors="replace").lstrip(_BOM)
     try:
-        return [classify(repaired(json.loads(text)))]
+        return [classify(repaired(_DECODER.decode(text)))]
     except (ValueError, RecursionError):
         return _salvage(text) or [Noise(line)]
 

@@ -12,6 +12,7 @@ from acp_client.protocol import envelope
 from acp_client.protocol.envelope import Invalid, Noise, Request, Response
 from acp_client.protocol.errors import PARSE_ERROR, ConnectionClosed, LocalError
 from acp_client.protocol.framing import DEFAULT_MAX_FRAME_BYTES, LineSplitter, Overlong
+from acp_client.protocol.methods import METHODS
 from acp_client.protocol.states import (
     CONNECTION,
     CancelReceived,
@@ -90,6 +91,9 @@ class Link(Stateful):
 
     def _receive_message(self, message: envelope.Message, line: bytes, *, unfinished: bool) -> Event | None:
         match message:
+            case Request(id=None, method=method) if method in METHODS and METHODS[method].is_notification:
+                # Some peers write `"id": null` into notifications; an absent id is what they mean.
+                return message.raw if method != CANCEL_REQUEST else self._receive_cancel(message.raw)
             case Request():
                 return self._receive_request(message)
             case Response():

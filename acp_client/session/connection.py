@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn, Protocol, TypeAlias, TypeVar
 
+from acp_client._version import __version__
 from acp_client.outcome import Stage
 from acp_client.protocol.models import (
     AgentCapabilities,
@@ -68,8 +69,6 @@ class Agent:
 
 def client_info() -> dict[str, str]:
     """Who we are."""
-    from acp_client import __version__  # noqa: PLC0415  # the package binds its names lazily
-
     return {"name": "acp-subagents", "title": "acp-subagents", "version": __version__}
 
 

@@ -65,9 +65,10 @@ def ending_of(error: RemoteError, stage: Stage, request: str) -> Ending:
     """What it means that one of our requests was not answered with a result."""
     if isinstance(error, RequestFailed):
         auth = error.code == AUTH_REQUIRED and request == "session/new"
+        code = "no code" if error.code is None else error.code
         return Ending(
             "auth_required" if auth else "agent_error",
-            f"{request}: the agent answered with an error: {error.message}",
+            f"{request}: the agent answered with an error: {error.message} ({code})",
             stage,
             request,
             error.code,

@@ -8,15 +8,17 @@ listener of the peer; all its `on_…` calls are synchronous and in wire order.
 from __future__ import annotations
 
 import inspect
+import logging
 import time
 from collections import deque
 from collections.abc import Callable
+from json import JSONDecoder
 from typing import Any, Final
 
 import anyio
-import structlog
 from pydantic_core import from_json
 
+from acp_client.logs import get_logger
 from acp_client.outcome import PermissionRecord, Stage, StdoutNoise
 from acp_client.policy.permission import (
     CANCELLED,
@@ -27,11 +29,10 @@ from acp_client.policy.permission import (
     decide_by_preset,
 )
 from acp_client.protocol.dispatch import Dispatcher
-from acp_client.protocol.errors import INVALID_PARAMS, RemoteError, RpcError
+from acp_client.protocol.errors import INVALID_PARAMS, ConnectionClosed, RemoteError, RpcError
 from acp_client.protocol.models import ModelError, RequestPermissionRequest
 from acp_client.protocol.peer import Peer, Settled
 from acp_client.protocol.states import FrameDropped, NoiseReceived, TheirRequest
-from acp_client.safe_text import printable
 from acp_client.session.clock import Clock
 from acp_client.session.connection import COMPLETE_METHOD
 from acp_client.session.ending import Ending, EndRun, ending_of
@@ -44,10 +45,11 @@ MAX_EARLY_UPDATES: Final = 1000
 """Updates that came before any session exists, kept until its id is known; a real agent sends two or three."""
 
 NOISE_LINES_KEPT: Final = 20
-NOISE_LINE_CHARS: Final = 500
+NOISE_LINE_BYTES_KEPT: Final = 32 * 1024
+"""Far more of a line than a result shows: so that a secret that straddles the cut is still seen whole."""
 MAX_PERMISSIONS_KEPT: Final = 10_000
 
-log = structlog.get_logger(__name__)
+log = logging.getLogger(__name__)
 
 
 class Session:
@@ -99,6 +101,7 @@ class Session:
 
         def settled(outcome: Settled) -> None:
             self.open_request = None
+            self.frames += not isinstance(outcome, ConnectionClosed)
             if on_settled is not None:
                 on_settled(outcome)
 
@@ -147,8 +150,13 @@ class Session:
                 self._on_update(params.get("update"))
             elif self.id is None and self.turn.phase == "before":
                 self._early.append(message)
-        elif message["method"] == COMPLETE_METHOD and session_id == self.id and not self.has_structured:
-            self.structured = params.get("result")
+        elif message["method"] == COMPLETE_METHOD and session_id == self.id:
+            self._on_complete(params.get("result"))
+
+    def _on_complete(self, value: Any) -> None:
+        """The first value of the turn counts: one from before the prompt or after its end answers nothing."""
+        if not self.has_structured and self.turn.phase in ("running", "late"):
+            self.structured = value
             self.has_structured = True
 
     def _on_update(self, update: Any) -> None:
@@ -161,10 +169,10 @@ class Session:
 
     def on_noise(self, noise: NoiseReceived) -> None:
         """Count a line that is no frame; a first line that opens an object and does not close it is a fault."""
-        first = not self._noise_count and not self.frames
+        first = not self._noise_count and not self.frames and not self.dropped_frames
         self._noise_count += 1
         if len(self._noise) < NOISE_LINES_KEPT:
-            self._noise.append(printable(noise.line.decode(errors="replace")[:NOISE_LINE_CHARS].rstrip("\r")))
+            self._noise.append(noise.line[:NOISE_LINE_BYTES_KEPT].decode(errors="replace").rstrip("\r"))
         if first and not noise.unfinished and _opens_object(noise.line):
             self._decide(
                 Ending(
@@ -180,10 +188,11 @@ class Session:
         """Count a frame that was of no use."""
         self.dropped_frames += 1
         self.turn.dropped = self.turn.dropped or frame.method == "session/update"
-        log.debug("frame dropped", run_id=self._run_id, why=frame.why, method=frame.method)
+        if log.isEnabledFor(logging.DEBUG):
+            get_logger(__name__).debug("frame dropped", run_id=self._run_id, why=frame.why, method=frame.method)
 
     def noise(self) -> StdoutNoise:
-        """What was on stdout beside frames."""
+        """What was on stdout beside frames, as it came: whoever shows it redacts it, and cuts it after that."""
         return StdoutNoise(count=self._noise_count, first_lines=tuple(self._noise))
 
     # ---- what they ask
@@ -245,8 +254,8 @@ class Session:
             if inspect.isawaitable(decision):
                 decision = await decision
             return _checked(decision)
-        except Exception:  # the caller's code: its failure must not decide for the child
-            log.exception("permission policy failed; rejecting", run_id=self._run_id)
+        except Exception:  # noqa: BLE001  # the caller's code: its failure must not decide for the child
+            get_logger(__name__).exception("permission policy failed; rejecting", run_id=self._run_id)
             return Decision("reject", "the permission policy failed", "policy failure")
 
     def _record(self, question: PermissionRequest, decision: Decision | None, choice: Choice, seconds: float) -> None:
@@ -277,8 +286,15 @@ def _checked(decision: object) -> Decision:
 
 
 def _opens_object(line: bytes) -> bool:
-    """True if the line is the beginning of a JSON object and not all of it."""
+    """True if the line is the beginning of a JSON object and not all of it (as a line of a JSON log is)."""
+    text = line.decode(errors="replace").lstrip("\ufeff \t\r")
     try:
-        return line.lstrip().startswith(b"{") and isinstance(from_json(line, allow_partial="trailing-strings"), dict)
+        if not text.startswith("{") or not isinstance(from_json(text, allow_partial="trailing-strings"), dict):
+            return False
     except ValueError:
         return False
+    try:
+        JSONDecoder().raw_decode(text)
+    except ValueError:
+        return True
+    return False

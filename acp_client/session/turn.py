@@ -51,7 +51,7 @@ class Turn:
         self._usage_sources: set[str] = set()
         self._calls: dict[str, dict[str, Any]] = {}
         self._call_bytes: dict[str, int] = {}
-        self._calls_left = max_output_bytes
+        self._raw_left = max_output_bytes
         self._asked: set[str] = set()
 
     def fold(self, update: Any) -> None:
@@ -116,10 +116,10 @@ class Turn:
         }
         size = _size(patched)
         grown = size - self._call_bytes.get(call_id, 0)
-        if grown > self._calls_left:
+        if grown > self._raw_left:
             self.dropped = True
             return
-        self._calls_left -= grown
+        self._raw_left -= grown
         self._call_bytes[call_id] = size
         self._calls[call_id] = patched
 
@@ -167,7 +167,9 @@ class Turn:
 
     def _keep_raw(self, update: dict[str, Any]) -> None:
         self.unknown_count += 1
-        if len(self.unknown) < MAX_KEPT_RAW:
+        size = _size(update)
+        if len(self.unknown) < MAX_KEPT_RAW and size <= self._raw_left:
+            self._raw_left -= size
             self.unknown.append(update)
 
     _FOLDS: ClassVar[dict[str, Callable[..., None]]] = {

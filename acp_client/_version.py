@@ -1,0 +1,3 @@
+"""The version of this distribution, alone in a file that imports nothing."""
+
+__version__ = "0.1.0"

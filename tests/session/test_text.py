@@ -1,0 +1,146 @@
+"""The answer text: verbatim, by message, in bounded memory."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from acp_client.protocol.models import ImageContent, UnknownContent
+from acp_client.session.text import PIECES_PER_BLOCK, AnswerText
+
+PLENTY = 1_000_000
+
+DELTAS = [["300", "0"], ["|-----|", "-----|"], [" a ", "\n", " b"], ["é", "\u2028", "😀"], ["ab", "ab", "ab"]]
+
+
+@pytest.mark.parametrize("deltas", DELTAS)
+def test_pieces_are_joined_as_they_are(deltas: list[str]) -> None:
+    """Nothing is stripped, added or taken for an overlap."""
+    answer = AnswerText(PLENTY)
+    for delta in deltas:
+        answer.add(delta, None)
+    assert answer.text() == "".join(deltas)
+    assert [message.text for message in answer.messages()] == ["".join(deltas)]
+
+
+def test_text_can_be_asked_for_while_it_grows() -> None:
+    """Once and again, and after very many pieces."""
+    answer = AnswerText(PLENTY)
+    for number in range(PIECES_PER_BLOCK * 2 + 1):
+        answer.add(str(number % 10), None)
+        if number == PIECES_PER_BLOCK + 5:
+            assert len(answer.text()) == number + 1
+    assert answer.text() == "".join(str(number % 10) for number in range(PIECES_PER_BLOCK * 2 + 1))
+    assert answer.messages()[0].text == answer.text()
+
+
+# What is added: (text, id) or None for a tool call between; then the messages: (id, text).
+BOUNDARIES: dict[str, tuple[list[tuple[str, str | None] | None], list[tuple[str | None, str]]]] = {
+    "nothing": ([], []),
+    "no ids": ([("a", None), ("b", None)], [(None, "ab")]),
+    "another id": ([("a", "1"), ("b", "2")], [("1", "a"), ("2", "b")]),
+    "no ids and a tool call": ([("a", None), None, ("b", None)], [(None, "a"), (None, "b")]),
+    "a tool call before anything": ([None, ("a", None), ("b", None)], [(None, "ab")]),
+    "a tool call inside of a message with an id": ([("a", "1"), None, ("b", "1")], [("1", "ab")]),
+    "no id after an id": ([("a", "1"), ("b", None)], [("1", "ab")]),
+    "no id after an id and a tool call": ([("a", "1"), None, ("b", None)], [("1", "a"), (None, "b")]),
+    "an id after none": ([("a", None), ("b", "1")], [(None, "a"), ("1", "b")]),
+    "an id that comes back": ([("a", "1"), ("b", "2"), ("c", "1")], [("1", "ac"), ("2", "b")]),
+    "an id that comes back after a call": ([("a", "1"), None, ("b", None), ("c", "1")], [("1", "ac"), (None, "b")]),
+    "a call is used up": ([("a", "1"), None, ("b", "1"), ("c", None)], [("1", "abc")]),
+    "an empty id": ([("a", ""), ("b", "1")], [("", "a"), ("1", "b")]),
+}
+
+
+@pytest.mark.parametrize("name", BOUNDARIES)
+def test_a_message_ends_where_another_id_comes_or_without_ids_after_a_tool_call(name: str) -> None:
+    """All text stays in wire order, whatever the messages are."""
+    added, expected = BOUNDARIES[name]
+    answer = AnswerText(PLENTY)
+    for one in added:
+        if one is None:
+            answer.break_message()
+        else:
+            answer.add(*one)
+    assert [(message.id, message.text) for message in answer.messages()] == expected
+    assert answer.text() == "".join(one[0] for one in added if one is not None)
+
+
+LIMITS: list[tuple[int, list[str], str, bool]] = [
+    (3, ["abc"], "abc", False),
+    (3, ["ab", "cd", "ef"], "abc", True),
+    (1, ["é"], "", True),
+    (3, ["é", "é", "x"], "é", True),
+    (5, ["😀", "😀"], "😀", True),
+    (4, ["😀"], "😀", False),
+]
+
+
+@pytest.mark.parametrize(("limit", "pieces", "expected", "cut"), LIMITS)
+def test_text_is_cut_at_the_limit_between_characters(
+    limit: int,
+    pieces: list[str],
+    expected: str,
+    cut: bool,  # noqa: FBT001  # an expectation
+) -> None:
+    """Bytes of UTF-8 count, and what was cut is flagged."""
+    answer = AnswerText(limit)
+    for piece in pieces:
+        answer.add(piece, None)
+    assert (answer.text(), answer.truncated) == (expected, cut)
+
+
+@given(st.integers(1, 40), st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=8), max_size=12))
+def test_the_limit_always_holds_and_what_is_kept_is_a_beginning(limit: int, pieces: list[str]) -> None:
+    """However the text is cut into pieces."""
+    answer = AnswerText(limit)
+    for piece in pieces:
+        answer.add(piece, None)
+    assert len(answer.text().encode()) <= limit
+    assert "".join(pieces).startswith(answer.text())
+    assert answer.truncated == (len("".join(pieces).encode()) > limit)
+
+
+def test_blocks_stand_in_their_message_as_models() -> None:
+    """One that does not fit its own kind is kept as an unknown one; all can be written as they came."""
+    blocks: list[dict[str, Any]] = [
+        {"type": "image", "data": "aGk=", "mimeType": "image/png"},
+        {"type": "image", "data": 5},
+        {"type": "hologram", "depth": 3},
+    ]
+    answer = AnswerText(PLENTY)
+    answer.add("see ", "1")
+    for block in blocks:
+        answer.add_block(block, 10, "1")
+    answer.add("this", "1")
+    (message,) = answer.messages()
+    assert message.text == "see this"
+    assert [type(block) for block in message.blocks] == [ImageContent, UnknownContent, UnknownContent]
+    assert message.model_dump(mode="json")["blocks"] == blocks
+
+
+def test_a_block_over_the_limit_is_left_out_and_flagged() -> None:
+    """Text after it still fits."""
+    answer = AnswerText(10)
+    answer.add_block({"type": "image"}, 11, None)
+    answer.add("text", None)
+    assert answer.truncated
+    assert answer.text() == "text"
+    assert answer.messages()[0].blocks == ()
+
+
+def test_an_answer_is_something_once_it_holds_text_or_a_block() -> None:
+    """Asking for the text changes nothing of it."""
+    answer = AnswerText(100)
+    assert not answer
+    answer.add("", None)
+    assert not answer
+    assert answer.text() == ""
+    answer.add_block({"type": "x"}, 5, None)
+    assert answer
+    texts = AnswerText(100)
+    texts.add("a", None)
+    assert texts
+    assert texts.text() == "a"
+    assert texts
