@@ -23,12 +23,11 @@ def prompt_blocks(prompt: Prompt) -> list[dict[str, Any]]:
 
 
 def _block(index: int, block: object) -> dict[str, Any]:
-    if isinstance(block, WireModel):
-        return block.to_wire()
-    if not isinstance(block, Mapping):
+    wire = block.to_wire() if isinstance(block, WireModel) else block
+    if not isinstance(wire, Mapping):
         raise TypeError(f"prompt[{index}] must be a content block or a dict in wire shape, not {type(block).__name__}")
     try:
-        parse_content_block(dict(block))
+        parse_content_block(dict(wire))
     except ModelError as error:
         raise ValueError(f"prompt[{index}]: {error}") from error
-    return dict(block)
+    return dict(wire)

@@ -8,7 +8,7 @@ in that order. A handler never runs on the read loop, so it may call the other s
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, TypeAlias
 
 import anyio
 import anyio.abc
@@ -48,7 +48,10 @@ from acp_client.protocol.transport import Transport
 MAX_QUEUED_ANSWER_BYTES: Final = 1024 * 1024
 """Answers that they have not read. Beyond it we stop reading them: a flood of requests meets back-pressure."""
 
-Settled = ResultReceived | RemoteError
+Settled: TypeAlias = ResultReceived | RemoteError
+"""What became of a request of ours."""
+
+_Outcome: TypeAlias = ResultReceived | ErrorReceived | MalformedReceived | RequestLost
 
 
 class Pending:
@@ -113,8 +116,6 @@ class Peer:
     def __repr__(self) -> str:
         return f"<Peer {self._link!r}, {'writing' if self._outbox else 'nothing to write'}>"
 
-    # ---- reading
-
     async def run(self) -> None:
         """Read until EOF, then let handlers finish for `drain_seconds` and cancel the rest. Safe to cancel."""
         async with anyio.create_task_group() as tasks:
@@ -122,9 +123,12 @@ class Peer:
             tasks.start_soon(self._outbox.write_loop)
             try:
                 await self._read_loop()
-                await self._drain()
+                with anyio.move_on_after(self._drain_seconds):
+                    while self._handlers or self._outbox:
+                        await self._outbox.changed()
             finally:
-                self._lose_pending()
+                for request in list(self._pending):
+                    self._lose(request)
                 tasks.cancel_scope.cancel()
 
     def read_pending(self) -> None:
@@ -148,11 +152,6 @@ class Peer:
         self._listener.on_batch_end()
         self._listener.on_eof()
 
-    async def _drain(self) -> None:
-        with anyio.move_on_after(self._drain_seconds):
-            while self._handlers or self._outbox:
-                await self._outbox.changed()
-
     def _handle(self, event: Event) -> None:
         if type(event) is dict:
             self._listener.on_notification(event)
@@ -170,14 +169,8 @@ class Peer:
     def _on_cancel(self, event: CancelReceived) -> None:
         self._handlers[event.request].cancel()
 
-    def _on_result(self, event: ResultReceived) -> None:
-        self._settle(event.request, event)
-
-    def _on_error(self, event: ErrorReceived) -> None:
-        self._settle(event.request, RequestFailed(event.request.method, event.code, event.message, event.data))
-
-    def _on_malformed(self, event: MalformedReceived) -> None:
-        self._settle(event.request, MalformedAnswer(event.request.method, event.detail))
+    def _on_outcome(self, event: _Outcome) -> None:
+        self._settle(event.request, _settled(event))
 
     def _on_noise(self, event: NoiseReceived) -> None:
         self._listener.on_noise(event)
@@ -194,9 +187,6 @@ class Peer:
             self._settle(pending.request, error)
         self._listener.on_dropped(FrameDropped("a frame over max_frame_bytes", None, None))
 
-    def _on_lost(self, event: RequestLost) -> None:
-        self._lose(event.request)
-
     def _lose(self, request: OurRequest) -> None:
         self._settle(request, ConnectionClosed(request.method))
 
@@ -205,23 +195,17 @@ class Peer:
         if pending is not None:  # None: it failed before, when a frame was cut
             pending.settle(outcome)
 
-    def _lose_pending(self) -> None:
-        for request in list(self._pending):
-            self._lose(request)
-
     _HANDLERS: ClassVar[dict[type, Callable[..., None]]] = {
         RequestReceived: _on_request,
         CancelReceived: _on_cancel,
-        ResultReceived: _on_result,
-        ErrorReceived: _on_error,
-        MalformedReceived: _on_malformed,
+        ResultReceived: _on_outcome,
+        ErrorReceived: _on_outcome,
+        MalformedReceived: _on_outcome,
+        RequestLost: _on_outcome,
         NoiseReceived: _on_noise,
         FrameDropped: _on_dropped,
         OverlongReceived: _on_overlong,
-        RequestLost: _on_lost,
     }
-
-    # ---- serving
 
     async def _serve(self, request: TheirRequest) -> None:
         scope = self._handlers[request]
@@ -247,8 +231,6 @@ class Peer:
         else:
             frame = self._link.respond_error(request, answer.code, answer.message, answer.data)
         self._outbox.put(frame, request.method, is_answer=True)
-
-    # ---- sending
 
     def start_request(
         self, method: str, params: dict[str, Any], on_settled: Callable[[Settled], None] | None = None
@@ -299,3 +281,15 @@ class Peer:
         self._link.send_eof()
         self._outbox.clear()
         self._transport.close_send()
+
+
+def _settled(event: _Outcome) -> Settled:
+    match event:
+        case ErrorReceived():
+            return RequestFailed(event.request.method, event.code, event.message, event.data)
+        case MalformedReceived():
+            return MalformedAnswer(event.request.method, event.detail)
+        case RequestLost():
+            return ConnectionClosed(event.request.method)
+        case _:
+            return event

@@ -1,13 +1,12 @@
 """One session from our side: what arrives is folded, what is asked is answered, what we ask is noted.
 
-Owns the routing of updates by session, the permission requests that are open, and the signs of life. It is the
-listener of the peer; all its `on_…` calls are synchronous and in wire order.
+Owns the routing of updates by session and the signs of life. It is the listener of the peer; all its `on_…` calls are
+synchronous and in wire order.
 (ACP v1, prompt turn, tool calls; session/update before session/new is answered.)
 """
 
 from __future__ import annotations
 
-import inspect
 import logging
 import time
 from collections import deque
@@ -19,24 +18,15 @@ import anyio
 from pydantic_core import from_json
 
 from acp_client.logs import get_logger
-from acp_client.outcome import PermissionRecord, Stage, StdoutNoise
-from acp_client.policy.permission import (
-    CANCELLED,
-    Choice,
-    Decision,
-    PermissionRequest,
-    choose,
-    decide_by_preset,
-)
+from acp_client.outcome import Stage, StdoutNoise
 from acp_client.protocol.dispatch import Dispatcher
-from acp_client.protocol.errors import INVALID_PARAMS, ConnectionClosed, RemoteError, RpcError
-from acp_client.protocol.models import ModelError, RequestPermissionRequest
+from acp_client.protocol.errors import ConnectionClosed, RemoteError
 from acp_client.protocol.peer import Peer, Settled
 from acp_client.protocol.states import FrameDropped, NoiseReceived, TheirRequest
 from acp_client.session.clock import Clock
 from acp_client.session.connection import COMPLETE_METHOD
 from acp_client.session.ending import Ending, EndRun, ending_of
-from acp_client.session.events import PermissionAnswered, PermissionAsked
+from acp_client.session.permissions import PermissionDesk
 from acp_client.session.stream import EventHub
 from acp_client.session.turn import Turn
 from acp_client.spec import AgentSpec
@@ -47,7 +37,6 @@ MAX_EARLY_UPDATES: Final = 1000
 NOISE_LINES_KEPT: Final = 20
 NOISE_LINE_BYTES_KEPT: Final = 32 * 1024
 """Far more of a line than a result shows: so that a secret that straddles the cut is still seen whole."""
-MAX_PERMISSIONS_KEPT: Final = 10_000
 
 log = logging.getLogger(__name__)
 
@@ -64,27 +53,27 @@ class Session:
         self.open_request: str | None = None
         self.structured: Any = None
         self.has_structured = False
-        self.permissions: list[PermissionRecord] = []
+        self.permissions: Final = PermissionDesk(spec, run_id, hub, clock)
         self.dropped_frames = 0
         self.frames = 0
         self.prompted_at = 0.0
         self.first_chunk_at: float | None = None
         self.last_read = 0.0
-        self.cancelling = False
         self.peer: Peer | None = None
-        self._spec = spec
         self._run_id = run_id
         self._hub = hub
         self._clock = clock
         self._decide = decide
         self._early: deque[dict[str, Any]] = deque(maxlen=MAX_EARLY_UPDATES)
-        self._asking: set[anyio.CancelScope] = set()
         self._noise_count = 0
         self._noise: list[str] = []
 
     def dispatcher(self) -> Dispatcher:
         """What we serve: nothing but permissions. All else is answered as not found."""
         return Dispatcher({"session/request_permission": self._on_permission})
+
+    async def _on_permission(self, request: TheirRequest) -> dict[str, Any]:
+        return await self.permissions.answer(request, self.id, self.turn)
 
     # ---- what we ask
 
@@ -117,12 +106,6 @@ class Session:
         early, self._early = self._early, deque()
         for message in early:
             self.on_notification(message)
-
-    def cancel_permissions(self) -> None:
-        """Every open permission request is answered `cancelled`, and every later one (ACP v1, prompt turn)."""
-        self.cancelling = True
-        for scope in self._asking:
-            scope.cancel()
 
     # ---- what arrives
 
@@ -194,95 +177,6 @@ class Session:
     def noise(self) -> StdoutNoise:
         """What was on stdout beside frames, as it came: whoever shows it redacts it, and cuts it after that."""
         return StdoutNoise(count=self._noise_count, first_lines=tuple(self._noise))
-
-    # ---- what they ask
-
-    async def _on_permission(self, request: TheirRequest) -> Any:
-        try:
-            asked = RequestPermissionRequest.from_wire(request.params)
-        except ModelError as error:
-            raise RpcError(INVALID_PARAMS, str(error)) from error
-        call = request.params["toolCall"]
-        if asked.session_id == self.id:
-            self.turn.fold_tool_call(call)
-            self.turn.note_asked(asked.tool_call.tool_call_id)
-        question = self._question(asked, call)
-        self._hub.put(PermissionAsked(question))
-        self._hub.wake()
-        began = time.monotonic()
-        decision, choice = await self._answer(question)
-        self._record(question, decision, choice, time.monotonic() - began)
-        return choice.to_wire()
-
-    def _question(self, asked: RequestPermissionRequest, raw: dict[str, Any]) -> PermissionRequest:
-        call = asked.tool_call
-        return PermissionRequest(
-            session_id=asked.session_id,
-            tool_call_id=call.tool_call_id,
-            title=call.title,
-            name=call.name,
-            kind=call.kind or self.turn.kind_of(call.tool_call_id) or "other",
-            options=tuple(asked.options),
-            raw=raw,
-            agent=self._spec.label,
-            run_id=self._run_id,
-        )
-
-    async def _answer(self, question: PermissionRequest) -> tuple[Decision | None, Choice]:
-        if self.cancelling:
-            return None, CANCELLED
-        policy = self._spec.permission
-        if isinstance(policy, str):
-            decision = decide_by_preset(policy, question)
-            return decision, choose(decision.action, question.options)
-        with anyio.CancelScope() as scope:
-            self._asking.add(scope)
-            self._clock.pause_idle()
-            try:
-                decision = await self._consult(policy, question)
-            finally:
-                self._clock.resume_idle(anyio.current_time())
-                self._asking.discard(scope)
-        if scope.cancelled_caught:
-            return None, CANCELLED
-        return decision, choose(decision.action, question.options)
-
-    async def _consult(self, policy: Callable[..., Any], question: PermissionRequest) -> Decision:
-        """Ask the caller's policy; one that fails is logged and rejects."""
-        try:
-            decision = policy(question)
-            if inspect.isawaitable(decision):
-                decision = await decision
-            return _checked(decision)
-        except Exception:  # noqa: BLE001  # the caller's code: its failure must not decide for the child
-            get_logger(__name__).exception("permission policy failed; rejecting", run_id=self._run_id)
-            return Decision("reject", "the permission policy failed", "policy failure")
-
-    def _record(self, question: PermissionRequest, decision: Decision | None, choice: Choice, seconds: float) -> None:
-        record = PermissionRecord(
-            tool_call_id=question.tool_call_id,
-            title=question.title,
-            kind=question.kind,
-            session_id=question.session_id,
-            action="cancelled" if decision is None else decision.action,
-            outcome=choice.outcome,
-            option_id=choice.option.option_id if choice.option else None,
-            option_kind=choice.option.kind if choice.option else None,
-            wider=choice.wider,
-            decided_by="cancellation" if decision is None else decision.decided_by,
-            why=None if decision is None else decision.why,
-            seconds=seconds,
-        )
-        if len(self.permissions) < MAX_PERMISSIONS_KEPT:
-            self.permissions.append(record)
-        self._hub.put(PermissionAnswered(record))
-        self._hub.wake()
-
-
-def _checked(decision: object) -> Decision:
-    if not isinstance(decision, Decision):
-        raise TypeError(f"a permission policy must return a Decision, not {type(decision).__name__}")
-    return decision
 
 
 def _opens_object(line: bytes) -> bool:

@@ -111,7 +111,7 @@ class Talk:
 
     def cancel(self) -> None:
         """What a run does that is cancelled."""
-        self.session.cancel_permissions()
+        self.session.permissions.close()
         self.peer.notify("session/cancel", {"sessionId": self.session.id})
 
 

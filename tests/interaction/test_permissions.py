@@ -61,7 +61,7 @@ async def test_the_agent_gets_what_the_policy_decided(
         assert answer.allowed == allowed
         assert (answer.option.option_id if answer.option else None) == option_id
         assert answer.cancelled == (option_id is None)
-        (record,) = talk.session.permissions
+        (record,) = talk.session.permissions.records
         assert (record.action, record.option_id, record.kind) == (permission, option_id, "edit")
         assert record.wider == (option_id == "yy")
         assert record.decided_by == f"preset {permission}"
@@ -85,7 +85,7 @@ async def test_a_callable_sees_the_call_and_decides() -> None:
         assert (request.title, request.name, request.kind, request.agent) == ("Change x", "patch", "edit", "helper")
         assert request.paths == ("/work/x",)
         assert [option.option_id for option in request.options] == ["y", "n"]
-        (record,) = talk.session.permissions
+        (record,) = talk.session.permissions.records
         assert (record.why, record.decided_by) == ("looks fine", "callable")
 
 
@@ -106,7 +106,7 @@ async def test_a_policy_that_fails_rejects_and_the_turn_goes_on(policy: Callable
     async with talking(Doer(asker.deed), permission=policy) as talk:
         assert await talk.prompt() == {"stopReason": "end_turn"}
         assert [answer.allowed for answer in asker.answers] == [False]
-        assert talk.session.permissions[0].decided_by == "policy failure"
+        assert talk.session.permissions.records[0].decided_by == "policy failure"
 
 
 @pytest.mark.odd_frames
@@ -150,7 +150,7 @@ async def test_a_cancel_answers_the_open_request_and_every_later_one() -> None:
             await anyio.lowlevel.checkpoint()
         assert results == [{"stopReason": "cancelled"}]
         assert [(answer.allowed, answer.cancelled) for answer in answers] == [(False, True)] * 2
-        assert [record.action for record in talk.session.permissions] == ["cancelled"] * 2
+        assert [record.action for record in talk.session.permissions.records] == ["cancelled"] * 2
 
 
 # ---- what an agent may ask otherwise
