@@ -41,8 +41,13 @@ async def end_children() -> None:
     pids = descendants(os.getpid())
     _signal(pids, signal.SIGTERM)
     with anyio.move_on_after(TERM_SECONDS):
-        while pids and descendants(os.getpid()):
+        while pids and descendants(os.getpid()):  # noqa: ASYNC110  # nothing tells of the end of a grandchild
             await anyio.sleep(POLL_SECONDS)
+    kill_children()
+
+
+def kill_children() -> None:
+    """SIGKILL at once; for those who cannot wait."""
     _signal(descendants(os.getpid()), signal.SIGKILL)
 
 

@@ -44,9 +44,7 @@ class PermissionAnswer:
 class Context:
     """A turn. Made by `serve` for each prompt; every call that sends is `async` and returns once it is written."""
 
-    def __init__(
-        self, peer: Peer, request: PromptRequest, cwd: Path, client: ClientCapabilities
-    ) -> None:
+    def __init__(self, peer: Peer, request: PromptRequest, cwd: Path, client: ClientCapabilities) -> None:
         self.session_id: Final = request.session_id
         self.prompt: Final[Sequence[ContentBlock]] = request.prompt
         self.cwd: Final = cwd

@@ -20,12 +20,13 @@ import anyio.abc
 import anyio.to_thread
 
 from acp_agent.agent import OPTIONAL_METHODS, Agent, auth_methods, capabilities
-from acp_agent.children import end_children
+from acp_agent.children import end_children, kill_children
 from acp_agent.context import Context
+from acp_agent.leash import Leash
+from acp_agent.running import RunningTurn, log_failure
 from acp_agent.stdio import claim_stdio
 from acp_client.protocol.dispatch import Dispatcher, Handler
 from acp_client.protocol.errors import (
-    INTERNAL_ERROR,
     INVALID_PARAMS,
     NOT_INITIALIZED,
     RESOURCE_NOT_FOUND,
@@ -35,52 +36,32 @@ from acp_client.protocol.errors import (
 from acp_client.protocol.methods import METHODS
 from acp_client.protocol.models import ClientCapabilities, ModelError, NewSessionRequest, PromptRequest
 from acp_client.protocol.peer import Peer
-from acp_client.protocol.streams import FdTransport
 from acp_client.protocol.states import FrameDropped, NoiseReceived, TheirRequest
+from acp_client.protocol.streams import FdTransport
 from acp_client.protocol.transport import Transport
 
 PROTOCOL_VERSION: Final = 1
-CANCEL_ANSWER_SECONDS: Final = 0.7
-"""How long a cancelled turn may take to end by itself; then it is answered for. Cancels are answered within a second."""
 EOF_TURN_SECONDS: Final = 0.4
 """After the end of stdin, how long a turn may go on before it is cancelled."""
-EOF_DRAIN_SECONDS: Final = 0.8
-"""After the end of stdin, how long until we go, whatever is still open: within a second."""
-STOP_REASONS: Final = ("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled")
-
-
-class _Turn:
-    """A prompt that runs."""
-
-    def __init__(self, context: Context) -> None:
-        self.context = context
-        self.scope = anyio.CancelScope()
-        self.done = anyio.Event()
-        self.cancelled = anyio.Event()
-        self.stop_reason: str | None = None
-        self.error: RpcError | None = None
-
-    def cancel(self) -> None:
-        self.context.cancelled = True
-        self.scope.cancel()
-        self.cancelled.set()
+EOF_ANSWER_SECONDS: Final = 0.2
+"""How long a turn that was cancelled because we leave may take to end by itself; then it is answered for."""
+EOF_DRAIN_SECONDS: Final = 0.7
+"""After the end of stdin, how long until we end our children and go, whatever is still open: within a second."""
 
 
 class Server:
     """One agent behind one connection. The listener of its peer."""
 
-    def __init__(self, agent: Agent, transport: Transport, *, max_frame_bytes: int | None = None) -> None:
+    def __init__(self, agent: Agent, transport: Transport, *, on_end: Callable[[], None] = lambda: None) -> None:
         self._agent = agent
+        self._on_end = on_end
         self._client: ClientCapabilities | None = None
         self._sessions: dict[str, Path] = {}
-        self._turns: dict[str, _Turn] = {}
+        self._turns: dict[str, RunningTurn] = {}
         self._tasks: anyio.abc.TaskGroup | None = None
         self._dispatcher = Dispatcher(self._handlers(), direct={"initialize": self._initialize})
-        bound = {} if max_frame_bytes is None else {"max_frame_bytes": max_frame_bytes}
         self._transport = transport
-        self._peer = Peer(
-            transport, self, self._dispatcher, answer_noise=True, drain_seconds=EOF_DRAIN_SECONDS, **bound
-        )
+        self._peer = Peer(transport, self, self._dispatcher, answer_noise=True, drain_seconds=EOF_DRAIN_SECONDS)
 
     async def run(self) -> None:
         """Serve until the client closes our stdin or stops reading. Safe to cancel."""
@@ -93,12 +74,13 @@ class Server:
 
     async def _end_when_lost(self) -> None:
         await self._peer.lost()
-        self._transport.close()  # nobody hears us any more: as if stdin had ended
+        self.cancel_turns()  # nobody hears us any more
+        self._transport.close()  # as if stdin had ended
 
     def cancel_turns(self) -> None:
-        """Cancel what runs; each prompt is answered `cancelled`."""
+        """We leave: cancel what runs; each prompt is answered `cancelled`."""
         for turn in self._turns.values():
-            turn.cancel()
+            turn.cancel(EOF_ANSWER_SECONDS)
 
     # ---- the listener
 
@@ -116,6 +98,7 @@ class Server:
 
     def on_eof(self) -> None:
         """Let turns end for a moment, then cancel them, so that each is answered."""
+        self._on_end()
         self._spawn(self._cancel_turns_soon)
 
     def on_notification(self, message: dict[str, Any]) -> None:
@@ -128,7 +111,7 @@ class Server:
                 self._spawn(self._agent.cancel, session_id)
 
     def _spawn(self, task: Callable[..., Awaitable[Any]], *args: Any) -> None:
-        assert self._tasks is not None  # noqa: S101  # the peer runs inside of run
+        assert self._tasks is not None  # the peer runs inside of run
         self._tasks.start_soon(_contained, task, *args)
 
     async def _cancel_turns_soon(self) -> None:
@@ -184,49 +167,17 @@ class Server:
         if params.session_id in self._turns:
             raise RpcError(SESSION_BUSY, "this session has a prompt running; wait for its answer or cancel it")
         self._check_content(params)
-        assert self._client is not None  # noqa: S101  # _read has looked
-        turn = _Turn(Context(self._peer, params, cwd, self._client))
+        assert self._client is not None  # _read has looked
+        turn = RunningTurn(Context(self._peer, params, cwd, self._client))
         self._turns[params.session_id] = turn
         try:
-            self._spawn(self._run_turn, turn)
-            await self._settled(turn)
+            self._spawn(turn.run, self._agent)
+            await turn.settled()
         finally:
             turn.context.open = False
             turn.scope.cancel()
             del self._turns[params.session_id]
-        if turn.context.cancelled:
-            return {"stopReason": "cancelled"}
-        if turn.error is not None:
-            raise turn.error
-        return {"stopReason": turn.stop_reason}
-
-    async def _settled(self, turn: _Turn) -> None:
-        """Wait for the turn to end; once it is cancelled, not for long."""
-        async with anyio.create_task_group() as waiting:
-
-            async def bound() -> None:
-                await turn.cancelled.wait()
-                await anyio.sleep(CANCEL_ANSWER_SECONDS)
-                waiting.cancel_scope.cancel()
-
-            waiting.start_soon(bound)
-            await turn.done.wait()
-            waiting.cancel_scope.cancel()
-
-    async def _run_turn(self, turn: _Turn) -> None:
-        try:
-            with turn.scope:
-                reason = await self._agent.prompt(turn.context)
-                turn.stop_reason = "end_turn" if reason is None else reason
-                if turn.stop_reason not in STOP_REASONS:
-                    raise ValueError(f"prompt() returned {reason!r}; a stop reason is one of {STOP_REASONS}")
-        except RpcError as error:
-            turn.error = error
-        except Exception:  # noqa: BLE001  # the agent's code: its bug must not end the connection
-            _log_failure("prompt failed", session_id=turn.context.session_id)
-            turn.error = RpcError(INTERNAL_ERROR, "Internal error")
-        finally:
-            turn.done.set()
+        return {"stopReason": turn.stop_reason()}
 
     def _optional(self, method: str, call: Callable[[Any], Awaitable[Any]]) -> Handler:
         async def handle(request: TheirRequest) -> dict[str, Any]:
@@ -289,25 +240,20 @@ async def _contained(task: Callable[..., Awaitable[Any]], *args: Any) -> None:
     try:
         await task(*args)
     except Exception:  # noqa: BLE001  # a notification has nobody to tell: log and go on
-        _log_failure("task failed", task=getattr(task, "__name__", "task"))
-
-
-def _log_failure(what: str, **facts: Any) -> None:
-    from acp_agent.logs import get_logger  # noqa: PLC0415  # failing is rare, its import is not free
-
-    get_logger().exception(what, **facts)
+        log_failure("task failed", task=getattr(task, "__name__", "task"))
 
 
 async def serve(agent: Agent, *, transport: Transport | None = None) -> None:
     """Serve an agent until its client goes; over stdio, or over a transport (a memory pair in tests).
 
-    Over stdio file descriptor 1 is claimed for the wire and stray prints go to stderr. Safe to cancel.
+    Over stdio file descriptor 1 is claimed for the wire, stray prints go to stderr, and the end of stdin is the end of
+    the process: it exits with 0 where a turn that cannot be cancelled keeps this call from returning. Safe to cancel.
     """
     if transport is not None:
         await Server(agent, transport).run()
         return
-    with claim_stdio() as stdio:
-        server = Server(agent, stdio)
+    with Leash(0, _exit_now) as leash, claim_stdio() as stdio:
+        server = Server(agent, stdio, on_end=leash.tighten)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_stop_on_signal, server, stdio)
             await server.run()
@@ -323,8 +269,13 @@ async def _stop_on_signal(server: Server, stdio: FdTransport) -> None:
             stdio.finish()
 
 
+def _exit_now() -> None:
+    """Leave without asking anybody: from the leash's thread, when the rest of the process does not let go."""
+    kill_children()
+    os._exit(0)
+
+
 def main(agent: Agent) -> None:
     """Serve an agent over stdio as the whole of a program: `main(MyAgent())`."""
     with suppress(KeyboardInterrupt):
         anyio.run(lambda: serve(agent))
-
