@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from acp_agent.agent import Agent
-    from acp_agent.context import Context, PermissionAnswer, ToolCallHandle
+    from acp_agent.context import Context, PermissionAnswer, ToolCallHandle, Updates
     from acp_agent.serve import main, serve
     from acp_client.protocol.errors import RpcError
 
-__all__ = ["Agent", "Context", "PermissionAnswer", "RpcError", "ToolCallHandle", "main", "serve"]
+__all__ = ["Agent", "Context", "PermissionAnswer", "RpcError", "ToolCallHandle", "Updates", "main", "serve"]
 
 _HOMES = {
     "acp_agent.agent": ("Agent",),
-    "acp_agent.context": ("Context", "PermissionAnswer", "ToolCallHandle"),
+    "acp_agent.context": ("Context", "PermissionAnswer", "ToolCallHandle", "Updates"),
     "acp_agent.serve": ("main", "serve"),
     "acp_client.protocol.errors": ("RpcError",),
 }

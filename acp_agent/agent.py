@@ -6,12 +6,12 @@ Owns the shapes alone. `serve` looks at which optional methods an agent has and 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     from acp_agent.context import Context
-    from acp_client.protocol.models import NewSessionRequest, NewSessionResponse
+    from acp_client.protocol.models import ClientCapabilities, NewSessionRequest, NewSessionResponse
 
 
 class Agent(Protocol):
@@ -20,8 +20,8 @@ class Agent(Protocol):
     `name` and `version` are told to the client; `title` too, where there is one. Optional attributes:
     `prompt_capabilities` (models.PromptCapabilities: images, audio, embedded resources) and `auth_methods` (a list of
     models.AuthMethod). Optional methods, each `async`, each taking the request model and returning the response model
-    or None for an empty one: `authenticate`, `logout`, `load_session`, `resume_session`, `list_sessions`,
-    `delete_session`, `close_session`, `set_mode`, `set_config_option`.
+    or None for an empty one: `authenticate`, `logout`, `load_session` (takes an `Updates` too, to replay the history
+    with), `resume_session`, `list_sessions`, `delete_session`, `close_session`, `set_mode`, `set_config_option`.
 
     To answer a request with a JSON-RPC error raise `RpcError`; any other exception becomes a bare internal error on
     the wire and a traceback in the log.
@@ -85,6 +85,22 @@ def capabilities(agent: Agent) -> dict[str, Any]:
     return wire
 
 
-def auth_methods(agent: Agent) -> Sequence[Any]:
-    """The login methods to advertise."""
-    return tuple(getattr(agent, "auth_methods", ()))
+def auth_methods(agent: Agent, client: ClientCapabilities) -> list[dict[str, Any]]:
+    """The login methods to advertise; those in a terminal only to a client that has one for it."""
+    offered = [method.to_wire() for method in getattr(agent, "auth_methods", ())]
+    return [method for method in offered if client.auth.terminal or method.get("type") != "terminal"]
+
+
+def advertised_options(wire: dict[str, Any], client: ClientCapabilities) -> dict[str, Any]:
+    """An answer with config options, without the boolean ones for a client that did not ask for them."""
+    options = client.session.config_options if client.session else None
+    if "configOptions" in wire and (options is None or options.boolean is None):
+        wire["configOptions"] = [option for option in wire["configOptions"] if option.get("type") != "boolean"]
+    return wire
+
+
+def prompt_kinds(agent: Agent) -> set[str]:
+    """The kinds of content blocks that an agent takes: text and links always, the rest where it says so."""
+    offered = getattr(agent, "prompt_capabilities", None)
+    flags = {"image": "image", "audio": "audio", "resource": "embedded_context"}
+    return {"text", "resource_link"} | {kind for kind, flag in flags.items() if getattr(offered, flag, False)}

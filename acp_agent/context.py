@@ -41,23 +41,16 @@ class PermissionAnswer:
     option: PermissionOption | None = None
 
 
-class Context:
-    """A turn. Made by `serve` for each prompt; every call that sends is `async` and returns once it is written."""
+class Updates:
+    """Updates of one session, in the order in which they are awaited; each call returns once it is written.
 
-    def __init__(self, peer: Peer, request: PromptRequest, cwd: Path, client: ClientCapabilities) -> None:
-        self.session_id: Final = request.session_id
-        self.prompt: Final[Sequence[ContentBlock]] = request.prompt
-        self.cwd: Final = cwd
-        self.client: Final = client
-        self.cancelled = False
+    Given to `load_session` as it is, to replay a history with; for a prompt there is more, see `Context`.
+    """
+
+    def __init__(self, peer: Peer, session_id: str) -> None:
+        self.session_id: Final = session_id
         self.open = True
         self._peer = peer
-        self._completed = False
-
-    @property
-    def text_of_prompt(self) -> str:
-        """The text blocks of the prompt, joined by newlines."""
-        return "\n".join(block.text for block in self.prompt if isinstance(block, TextContent))
 
     async def update(self, update: Mapping[str, Any]) -> None:
         """Send any update, in wire shape. Does nothing once the turn is over."""
@@ -69,6 +62,10 @@ class Context:
     async def text(self, text: str, *, message_id: str | None = None) -> None:
         """Send a piece of the answer."""
         await self.update(_chunk("agent_message_chunk", text, message_id))
+
+    async def user(self, text: str) -> None:
+        """Send a piece of what the user said: for a history that is replayed."""
+        await self.update(_chunk("user_message_chunk", text, None))
 
     async def block(self, block: ContentBlock) -> None:
         """Send a block that is not text (an image, a link) as a part of the answer."""
@@ -114,10 +111,32 @@ class Context:
         await self.update({"sessionUpdate": "tool_call", **announced})
         return ToolCallHandle(self, announced)
 
+
+class Context(Updates):
+    """A turn. Made by `serve` for each prompt; what is sent after it was answered goes nowhere."""
+
+    def __init__(self, peer: Peer, request: PromptRequest, cwd: Path, client: ClientCapabilities) -> None:
+        super().__init__(peer, request.session_id)
+        self.prompt: Final[Sequence[ContentBlock]] = request.prompt
+        self.cwd: Final = cwd
+        self.client: Final = client
+        self.cancelled = False
+        self._completed = False
+
+    @property
+    def text_of_prompt(self) -> str:
+        """The text blocks of the prompt, joined by newlines."""
+        return "\n".join(block.text for block in self.prompt if isinstance(block, TextContent))
+
     async def request_permission(
         self, call: ToolCallHandle, options: Sequence[PermissionOption] = DEFAULT_OPTIONS
     ) -> PermissionAnswer:
-        """Ask the client before doing something. An error of the client, or an option that was not offered, is a no."""
+        """Ask the client before doing something. An error of the client, or an option that was not offered, is a no.
+
+        So is asking after the turn was answered: nobody is asked then.
+        """
+        if not self.open:
+            return PermissionAnswer(allowed=False, cancelled=True)
         params = {
             "sessionId": self.session_id,
             "toolCall": call.described(),
@@ -148,7 +167,7 @@ class Context:
 class ToolCallHandle:
     """A tool call that was announced. After `complete` or `fail` it is closed."""
 
-    def __init__(self, context: Context, announced: Mapping[str, Any]) -> None:
+    def __init__(self, context: Updates, announced: Mapping[str, Any]) -> None:
         self.id: Final[str] = announced["toolCallId"]
         self._context = context
         self._announced = dict(announced)

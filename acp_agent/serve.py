@@ -19,9 +19,16 @@ import anyio
 import anyio.abc
 import anyio.to_thread
 
-from acp_agent.agent import OPTIONAL_METHODS, Agent, auth_methods, capabilities
+from acp_agent.agent import (
+    OPTIONAL_METHODS,
+    Agent,
+    advertised_options,
+    auth_methods,
+    capabilities,
+    prompt_kinds,
+)
 from acp_agent.children import end_children, kill_children
-from acp_agent.context import Context
+from acp_agent.context import Context, Updates
 from acp_agent.leash import Leash
 from acp_agent.running import RunningTurn, log_failure
 from acp_agent.stdio import claim_stdio
@@ -34,7 +41,7 @@ from acp_client.protocol.errors import (
     RpcError,
 )
 from acp_client.protocol.methods import METHODS
-from acp_client.protocol.models import ClientCapabilities, ModelError, NewSessionRequest, PromptRequest
+from acp_client.protocol.models import ClientCapabilities, ModelError, NewSessionRequest, PromptRequest, WireModel
 from acp_client.protocol.peer import Peer
 from acp_client.protocol.states import FrameDropped, NoiseReceived, TheirRequest
 from acp_client.protocol.streams import FdTransport
@@ -149,14 +156,13 @@ class Server:
             "protocolVersion": PROTOCOL_VERSION,
             "agentCapabilities": capabilities(self._agent),
             "agentInfo": info if title is None else info | {"title": title},
-            "authMethods": [method.to_wire() for method in auth_methods(self._agent)],
+            "authMethods": auth_methods(self._agent, self._client),
         }
 
     async def _new_session(self, request: TheirRequest) -> dict[str, Any]:
         params = self._read(NewSessionRequest, request)
         _check_absolute("cwd", params.cwd)
-        answer = await self._agent.new_session(params)
-        wire = {} if answer is None else answer.to_wire()
+        wire = self._wire(await self._agent.new_session(params))
         session_id = wire.get("sessionId") or uuid.uuid4().hex
         self._sessions[session_id] = Path(params.cwd)
         return wire | {"sessionId": session_id}
@@ -184,23 +190,37 @@ class Server:
             params = self._read(METHODS[method].params_model(), request)
             session_id = getattr(params, "session_id", None)
             if method in ("session/load", "session/resume"):
-                _check_absolute("cwd", params.cwd)
-                self._sessions[params.session_id] = Path(params.cwd)
-            elif method in ("session/set_mode", "session/set_config_option", "session/close"):
+                return await self._reopen(method, params, call)
+            if method in ("session/set_mode", "session/set_config_option", "session/close"):
                 self._cwd(session_id)
             if method == "session/close":
                 await self._close(session_id)
-            answer = await call(params)
-            return {} if answer is None else dict(answer.to_wire())
+            return self._wire(await call(params))
 
         return handle
+
+    async def _reopen(self, method: str, params: Any, call: Callable[..., Awaitable[Any]]) -> dict[str, Any]:
+        """Loading replays the history before it is answered, resuming sends none (ACP v1, session setup)."""
+        _check_absolute("cwd", params.cwd)
+        if method == "session/load":
+            history = Updates(self._peer, params.session_id)
+            answer = await call(params, history)
+            history.open = False
+        else:
+            answer = await call(params)
+        self._sessions[params.session_id] = Path(params.cwd)
+        return self._wire(answer)
+
+    def _wire(self, answer: WireModel | None) -> dict[str, Any]:
+        assert self._client is not None  # _read has looked
+        return {} if answer is None else advertised_options(answer.to_wire(), self._client)
 
     async def _close(self, session_id: str | None) -> None:
         """Closing implies cancelling (ACP v1, session setup)."""
         turn = self._turns.get(session_id or "")
         if turn is not None:
             turn.cancel()
-            await turn.done.wait()
+            await turn.settled()
         self._sessions.pop(session_id or "", None)
 
     # ---- checks
@@ -219,11 +239,7 @@ class Server:
         return self._sessions[session_id]
 
     def _check_content(self, params: PromptRequest) -> None:
-        offered = getattr(self._agent, "prompt_capabilities", None)
-        takes = {"text", "resource_link"}
-        for kind, flag in (("image", "image"), ("audio", "audio"), ("resource", "embedded_context")):
-            if getattr(offered, flag, False):
-                takes.add(kind)
+        takes = prompt_kinds(self._agent)
         for index, block in enumerate(params.prompt):
             if block.type not in takes:
                 raise RpcError(

@@ -49,20 +49,25 @@ def build_result(facts: Facts, session: Session, ending: Ending) -> RunResult:
         diagnostics=_diagnostics(facts, session),
         tool_calls=turn.tool_calls(),
         plan=turn.plan_entries(),
-        permissions=tuple(session.permissions),
+        permissions=tuple(session.permissions.records),
         usage=turn.usage(),
         timings=Timings.model_validate(facts.timings),
-        flags=Flags(
-            empty=status == "completed" and not turn.answer and not session.has_structured,
-            truncated=turn.truncated,
-            late_updates=turn.late_updates,
-            completed_without_asking=turn.completed_without_asking(),
-            killed=facts.process.killed if facts.process else None,
-        ),
+        flags=_flags(facts, session, completed=status == "completed"),
         run_id=facts.run_id,
         session_id=session.id,
         agent_info=facts.agent_info,
         depth=facts.depth,
+    )
+
+
+def _flags(facts: Facts, session: Session, *, completed: bool) -> Flags:
+    turn = session.turn
+    return Flags(
+        empty=completed and not turn.answer and not session.has_structured,
+        truncated=turn.truncated,
+        late_updates=turn.late_updates,
+        completed_without_asking=turn.completed_without_asking(),
+        killed=facts.process.killed if facts.process else None,
     )
 
 

@@ -24,6 +24,9 @@ MAX_SALVAGE_FAILURES: Final = 16
 MAX_NESTING: Final = 200
 """Levels of a JSON value: what the fast decoder takes, and what can be written again without recursion errors."""
 
+ODD: Final = object()
+"""What `decode` gives for a line that is not one JSON value."""
+
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _OBJECT_START: Final = re.compile(r"\{\s*[\"}]")
 _BOM: Final = "\ufeff"
@@ -78,10 +81,22 @@ def parse_line(line: bytes) -> list[Message]:
     Fast for good lines. The slow way repairs invalid UTF-8 and lone surrogates, takes raw control characters, and
     finds frames that are glued to other text; a line without any is one `Noise`. Never raises.
     """
+    return messages_of(decode(line), line)
+
+
+def decode(line: bytes) -> Any:
+    """The JSON value of a line, the fast way; `ODD` where that fails. Never raises."""
     try:
-        return [classify(from_json(line, cache_strings="keys"))]
+        return from_json(line, cache_strings="keys")
     except ValueError:
-        return _parse_slowly(line) if line.strip() else []
+        return ODD
+
+
+def messages_of(value: Any, line: bytes) -> list[Message]:
+    """`parse_line` for a line that was decoded already."""
+    if value is not ODD:
+        return [classify(value)]
+    return _parse_slowly(line) if line.strip() else []
 
 
 def _parse_slowly(line: bytes) -> list[Message]:

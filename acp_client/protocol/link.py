@@ -64,24 +64,38 @@ class Link(Stateful):
         """Take the next bytes; return what they mean, in wire order. Never raises for what the bytes hold."""
         events: list[Event] = []
         for line in self._lines.feed(data):
-            if type(line) is Overlong:
+            if isinstance(line, Overlong):
                 events.append(self._overlong(line))
+                continue
+            value = envelope.decode(line)
+            # The hot path: an update is looked at once, and is its own event.
+            if (
+                type(value) is dict
+                and value.get("method") == "session/update"
+                and value.get("jsonrpc") == "2.0"
+                and type(value.get("params")) is dict
+                and "id" not in value
+            ):
+                events.append(value)
             else:
-                self._receive_line(line, events)  # type: ignore[arg-type]  # not Overlong: bytes
+                self._receive_all(envelope.messages_of(value, line), line, events)
         return events
 
     def receive_eof(self) -> list[Event]:
         """They will send no more: a last line without newline counts, then every open request of ours is lost."""
         events: list[Event] = []
-        self._receive_line(self._lines.finish(), events, unfinished=True)
+        rest = self._lines.finish()
+        self._receive_all(envelope.parse_line(rest), rest, events, unfinished=True)
         self.move("receive_eof")
         for request in list(self._ours.values()):
             self._settle(request, "lose")
             events.append(RequestLost(request))
         return events
 
-    def _receive_line(self, line: bytes, events: list[Event], *, unfinished: bool = False) -> None:
-        for message in envelope.parse_line(line):
+    def _receive_all(
+        self, messages: list[envelope.Message], line: bytes, events: list[Event], *, unfinished: bool = False
+    ) -> None:
+        for message in messages:
             if type(message) is dict and message["method"] != CANCEL_REQUEST:
                 events.append(message)
             else:

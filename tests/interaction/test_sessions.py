@@ -49,7 +49,7 @@ class Able(Doer):
         """Forget it."""
         self._note("logout")
 
-    async def load_session(self, request: Any) -> None:
+    async def load_session(self, request: Any, _history: Any) -> None:
         """Only one can be loaded."""
         if request.session_id != "old":
             raise RpcError(RESOURCE_NOT_FOUND, "no such session")
