@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+from contextlib import suppress
+
 from acp_client.life import Life
 from acp_client.outcome import RunResult
 from acp_client.session.stream import EventStream
@@ -42,6 +46,19 @@ class Run:
     def cancel_now(self) -> None:
         """`cancel` for callers that cannot await; in the thread of the event loop only."""
         self._life.cancel()
+
+    def kill_now(self) -> None:
+        """`cancel_now` without the graces: the process group is killed at once, whatever it was doing.
+
+        For the impatient: unsaved work of the agent is lost. What left the group (`setsid`) is swept after it, with
+        the usual `term_grace_seconds`. Idempotent; nothing more than a cancel before the process is there.
+        """
+        self._life.cancel()
+        process = self._life._facts.process  # noqa: SLF001  # a run and its life are one
+        if process is not None and not process.released:
+            process.killed = "kill"
+            with suppress(ProcessLookupError, PermissionError):  # gone; or zombies only, as macOS says it
+                os.killpg(process.pid, signal.SIGKILL)
 
     async def answer(self) -> RunResult:
         """The result as soon as the turn is decided, before the child is gone: no exit code, no late text.

@@ -1,0 +1,44 @@
+"""The `subagent` command. Owns its entry: standard streams that exist, and an exit code for every way out.
+
+Nothing heavy is imported here: an interrupt while the rest is being loaded ends as quietly as a later one.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from typing import Final
+
+SIGNALLED: Final = 128
+"""A program that a signal ended has this plus the signal's number as its exit code, as shells count."""
+BROKEN_PIPE: Final = SIGNALLED + signal.SIGPIPE
+"""Nobody reads our stdout any more (`| head`): what a C program in its place would end with."""
+INTERRUPTED: Final = SIGNALLED + signal.SIGINT
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line (default: this process's) and return its exit code. Raises nothing for a wrong one."""
+    _ensure_streams()
+    try:
+        from acp_client.cli.command import execute  # noqa: PLC0415  # click only inside of the handlers below
+
+        code = execute(argv)
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # What Python still has in its buffer goes nowhere, and without a complaint at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    return code
+
+
+def _ensure_streams() -> None:
+    """A closed standard descriptor would be given to the first pipe of a child, and we would write into that."""
+    for fd, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        if getattr(sys, name) is None:
+            while (opened := os.open(os.devnull, os.O_RDWR)) < fd:
+                pass  # the lowest free one comes first: fill up to ours
+            setattr(sys, name, open(opened, mode, encoding="utf-8", closefd=False))  # noqa: SIM115  # for good

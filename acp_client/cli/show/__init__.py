@@ -1,0 +1,1 @@
+"""What `subagent run` writes: the answer on stdout in four formats, everything else on stderr."""

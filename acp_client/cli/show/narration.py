@@ -1,0 +1,150 @@
+"""What a run does, told in lines for a person. Pure.
+
+Owns the words. Everything that comes from the child is made safe here, on one line, and cut.
+"""
+
+from __future__ import annotations
+
+import errno
+from dataclasses import dataclass
+from typing import Any, Final
+
+from acp_client.outcome import PermissionRecord, RunResult
+from acp_client.safe_text import printable
+from acp_client.session.events import (
+    Event,
+    EventsLost,
+    PermissionAnswered,
+    PermissionAsked,
+    PlanUpdated,
+    RunStarted,
+    SessionStarted,
+    StderrOutput,
+    ToolCallUpdated,
+)
+
+LINE_CHARS: Final = 500
+MAX_TITLES: Final = 1000
+"""Tool calls whose titles are remembered; later ones are told by their id where an update has no title."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line: a word that says what kind, and the rest. `passing`: only of interest while it is so."""
+
+    word: str
+    text: str
+    passing: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.word:<8} {self.text}"
+
+
+def safe(text: Any) -> str:
+    """A child's text for one line."""
+    return printable(str(text).strip(), max_chars=LINE_CHARS)
+
+
+class Narrator:
+    """Remembers the titles of tool calls, since an update says only what has changed."""
+
+    def __init__(self) -> None:
+        self._calls: dict[str, tuple[str, str | None]] = {}
+
+    def lines(self, event: Event) -> list[Line]:
+        """The lines for an event; most need none or one."""
+        if isinstance(event, ToolCallUpdated):
+            return self._tool_call(event)
+        if isinstance(event, StderrOutput):
+            lines = [line for line in event.text.splitlines() if line.strip()]
+            return [Line("stderr", safe(line), passing=True) for line in lines]
+        if isinstance(event, PermissionAsked):
+            title = self._title(event.request.tool_call_id, event.request.title)
+            return [Line("ask", f"{title} ({safe(event.request.kind)})", passing=True)]
+        if isinstance(event, PermissionAnswered):
+            title = self._title(event.record.tool_call_id, event.record.title)
+            return [Line("answer", f"{title}: {_answer(event.record)}")]
+        line = _line(event)
+        return [] if line is None else [line]
+
+    def _title(self, call_id: str, title: str | None) -> str:
+        return safe(title or self._calls.get(call_id, (call_id, None))[0])
+
+    def _tool_call(self, event: ToolCallUpdated) -> list[Line]:
+        known = self._calls.get(event.id, (event.id, None))
+        title, status = event.title or known[0], event.status or known[1]
+        if (title, status) == known:
+            return []
+        if event.id in self._calls or len(self._calls) < MAX_TITLES:
+            self._calls[event.id] = (title, status)
+        kind = f" ({safe(event.kind)})" if event.kind else ""
+        return [Line("tool", f"{safe(title)}{kind}: {safe(status or 'pending')}", passing=status not in _ENDED)]
+
+
+_ENDED: Final = ("completed", "failed")
+
+
+def _line(event: Event) -> Line | None:
+    match event:
+        case RunStarted():
+            return Line("start", f"{safe(event.agent)} (pid {event.pid})", passing=True)
+        case SessionStarted():
+            return Line("session", safe(event.session_id), passing=True)
+        case PlanUpdated():
+            return Line("plan", _plan(event.entries), passing=True)
+        case EventsLost():
+            return Line("warning", f"{event.count} events are not shown: the output was read too slowly")
+    return None
+
+
+def _plan(entries: list[Any]) -> str:
+    steps = [entry for entry in entries if isinstance(entry, dict)]
+    done = sum(step.get("status") == "completed" for step in steps)
+    now = [safe(step.get("content")) for step in steps if step.get("status") == "in_progress"]
+    return f"{done} of {len(steps)} done" + (f"; now: {', '.join(now)}" if now else "")
+
+
+def _answer(record: PermissionRecord) -> str:
+    allowed = (record.option_kind or "").startswith("allow")
+    word = "allowed" if allowed else "cancelled" if record.action == "cancelled" else "denied"
+    wider = ", for good: the agent offers no narrower answer" if record.wider else ""
+    why = f" ({safe(record.why)})" if record.why else ""
+    return f"{word}{wider} by {safe(record.decided_by)}{why}"
+
+
+def ending(result: RunResult) -> list[Line]:
+    """What there is to say at the end: warnings, then how it ended."""
+    seconds = f" after {result.timings.total:.1f} s" if result.timings.total is not None else ""
+    lines = [Line("warning", text) for text in _warnings(result)]
+    if result.failure is None:
+        return [*lines, Line("done", f"{result.reason}{seconds}")]
+    return [*lines, failure(result)]
+
+
+def failure(result: RunResult) -> Line:
+    """Why a run is not completed."""
+    assert result.failure is not None  # the caller has looked
+    seconds = f" after {result.timings.total:.1f} s" if result.timings.total is not None else ""
+    word = "aborted" if result.status == "aborted" else "failed"
+    message = printable(result.failure.message, multiline=True).replace("\n", "\n         ")
+    return Line(word, f"{result.reason}{seconds}: {message}")
+
+
+def output_failure(error: OSError) -> Line | None:
+    """Why stdout could not be written to; nothing where its reader has just gone."""
+    return None if error.errno == errno.EPIPE else Line("failed", f"stdout cannot be written to: {error.strerror}")
+
+
+def _warnings(result: RunResult) -> list[str]:
+    flags, noise = result.flags, result.diagnostics.stdout_noise
+    blocks = sum(len(message.blocks) for message in result.messages)
+    unasked = len(flags.completed_without_asking)
+    found = [
+        (flags.empty, "the agent said nothing"),
+        (blocks, f"the answer holds {blocks} blocks that are not text; --format json shows them"),
+        (flags.truncated, "the output was too long and is cut"),
+        (unasked, f"{unasked} tool calls that change something were made without asking"),
+        (noise.count, f"{noise.count} lines on the agent's stdout are not ACP: {safe(' | '.join(noise.first_lines))}"),
+        (flags.killed, f"the agent's processes did not end by themselves: SIG{(flags.killed or '').upper()}"),
+    ]
+    return [text for applies, text in found if applies]

@@ -1,0 +1,60 @@
+"""A terminal for `subagent` to run on: a pseudo-terminal, of which the test is the screen."""
+
+from __future__ import annotations
+
+import errno
+import os
+import pty
+import select
+import subprocess
+import time
+from pathlib import Path
+
+from tests.cli.command import READ_BYTES, WAIT_SECONDS, argv, environment
+
+
+class Terminal:
+    """Runs a command line with stdout and stderr, or one of them, on a terminal."""
+
+    def __init__(
+        self, *words: str | Path, cwd: Path, stdout: bool = True, stderr: bool = True, term: str = "xterm"
+    ) -> None:  # which of them
+        self.screen = b""
+        self._master, slave = pty.openpty()
+        try:
+            self.process = subprocess.Popen(
+                argv(*words),
+                cwd=cwd,
+                env=environment(TERM=term, COLUMNS="200"),
+                stdin=slave,
+                stdout=slave if stdout else subprocess.DEVNULL,
+                stderr=slave if stderr else subprocess.DEVNULL,
+                start_new_session=True,
+            )
+        finally:
+            os.close(slave)
+
+    def read_until(self, marker: bytes) -> None:
+        """Read until the marker is on the screen."""
+        while marker not in self.screen:
+            assert self._read_some(), (marker, self.screen)
+
+    def end(self) -> int:
+        """Read to the end; the exit code. What was shown is in `screen`."""
+        while self._read_some():
+            pass
+        os.close(self._master)
+        return self.process.wait(WAIT_SECONDS)
+
+    def _read_some(self) -> bool:
+        deadline = time.monotonic() + WAIT_SECONDS
+        ready, _, _ = select.select([self._master], [], [], deadline - time.monotonic())
+        assert ready, self.screen
+        try:
+            data = os.read(self._master, READ_BYTES)
+        except OSError as error:
+            if error.errno != errno.EIO:
+                raise
+            return False  # how Linux says that nobody holds the other end any more
+        self.screen += data
+        return bool(data)

@@ -1,0 +1,56 @@
+"""The command starts fast: what is not needed is not loaded."""
+
+import json
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.cli.command import WAIT_SECONDS, environment
+
+REPORT = "import json, sys; json.dump(sorted({name.partition('.')[0] for name in sys.modules}), sys.stderr)"
+
+
+def loaded(statement: str, cwd: Path) -> set[str]:
+    """Packages that are loaded after a statement in an interpreter of its own."""
+    program = f"{statement}\n{REPORT}"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        check=True,
+        cwd=cwd,
+        env=environment(),
+        capture_output=True,
+        timeout=WAIT_SECONDS,
+    )
+    return set(json.loads(done.stderr.splitlines()[-1]))
+
+
+def test_the_entry_loads_nothing_at_all(tmp_path: Path) -> None:
+    """Ctrl-C is handled before the first slow import."""
+    heavy = {"click", "rich", "pydantic", "anyio", "asyncio", "structlog", "yaml", "jsonschema"}
+    assert loaded("import acp_client.cli", tmp_path) & heavy == set()
+
+
+def test_a_listing_loads_click_and_no_models(tmp_path: Path) -> None:
+    """The same goes for help and most usage errors."""
+    heavy = {"rich", "pydantic", "anyio", "asyncio", "structlog", "yaml", "jsonschema"}
+    assert loaded("import acp_client.cli as cli; cli.main(['agents'])", tmp_path) & heavy == set()
+
+
+def test_a_run_into_a_pipe_loads_neither_schemas_nor_anything_that_draws(tmp_path: Path) -> None:
+    """None of it is needed to run an agent and print what it says."""
+    words = ["run", "--agent", "echo", "--format", "quiet", "hi"]
+    found = loaded(f"import acp_client.cli as cli; assert cli.main({words!r}) == 0", tmp_path)
+    assert found & {"rich", "structlog", "jsonschema", "yaml", "trio", "mcp"} == set()
+
+
+def test_the_module_and_the_function_are_the_same_program(tmp_path: Path) -> None:
+    """`python -m acp_client` prints what `subagent` prints."""
+    outputs = [
+        subprocess.check_output(
+            shlex.split(f"{shlex.quote(sys.executable)} {how} --version"), cwd=tmp_path, env=environment(), text=True
+        )
+        for how in ("-m acp_client", "-c 'import sys; from acp_client.cli import main; sys.exit(main())'")
+    ]
+    assert outputs[0] == outputs[1]
+    assert outputs[0].startswith("subagent, version ")
