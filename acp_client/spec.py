@@ -6,8 +6,8 @@ Owns `AgentSpec` and `Limits`. Resolves nothing but the working directory; a lea
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import (
     AfterValidator,
@@ -20,6 +20,7 @@ from pydantic import (
     StrictStr,
 )
 
+from acp_client.policy.permission import PermissionCallable
 from acp_client.protocol.framing import DEFAULT_MAX_FRAME_BYTES
 from acp_client.protocol.models import McpServer, parse_mcp_server
 
@@ -162,6 +163,39 @@ class AgentSpec(_Frozen):
     additional_directories: tuple[Annotated[str, BeforeValidator(_as_absolute)], ...] = ()
     limits: Limits = Limits()
     name: _Text | None = None
+
+    if TYPE_CHECKING:  # what may be passed is wider than what is kept
+
+        def __init__(  # noqa: PLR0913  # the fields above, by name
+            self,
+            *,
+            command: Sequence[str | os.PathLike[str]],
+            cwd: str | os.PathLike[str] | None = None,
+            env: Mapping[str, str | None] = ...,
+            env_passthrough: Sequence[str] = ...,
+            permission: Literal["reject", "allow"] | PermissionCallable = ...,
+            mcp_servers: Sequence[McpServer | Mapping[str, Any]] = ...,
+            model: str | None = None,
+            mode: str | None = None,
+            config_options: Mapping[str, str | bool] = ...,
+            auth_method: str | None = None,
+            system_prompt: str | None = None,
+            additional_directories: Sequence[str | os.PathLike[str]] = ...,
+            limits: Limits = ...,
+            name: str | None = None,
+        ) -> None: ...
+
+    def __hash__(self) -> int:
+        """Equal specs are equal keys; mappings take no part."""
+        return hash((self.command, self.cwd, self.name, self.limits))
+
+    def __repr__(self) -> str:
+        """The program alone: arguments, variables and headers may hold secrets."""
+        more = f", … {len(self.command) - 1} more" if len(self.command) > 1 else ""
+        name = f", name={self.name!r}" if self.name else ""
+        return f"AgentSpec(command=({self.command[0]!r}{more}), cwd={self.cwd!r}{name})"
+
+    __str__ = __repr__
 
     @property
     def label(self) -> str:

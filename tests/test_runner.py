@@ -10,6 +10,7 @@ import pytest
 
 from acp_client import AgentSpec, Decision, Job, Limits, PermissionRequest, Runner, run_subagent, run_subagent_sync
 from acp_client.protocol.models import TextContent
+from acp_client.runner import AnyJob
 from tests.support.scenarios import QUICK, Scripted
 
 HELLO: dict[str, Any] = {"prompt": [{"thought": "hm"}, {"chunk": "Hello, "}, {"chunk": "${prompt}"}]}
@@ -87,7 +88,7 @@ async def test_many_runs_come_as_they_finish(tmp_path: Path) -> None:
         folder.mkdir()
     slow = Scripted(folders[0], {"prompt": [{"wait_for": str(gate)}, {"chunk": "slow"}]}, limits=Limits(**QUICK))
     quick = Scripted(folders[1], {"prompt": [{"chunk": "quick"}]}, limits=Limits(**QUICK))
-    jobs = [Job(slow.spec, "a"), (quick.spec, "b")]
+    jobs: list[AnyJob] = [Job(slow.spec, "a"), (quick.spec, "b")]
     seen = []
     with anyio.fail_after(30):
         async with Runner() as runner:
@@ -128,7 +129,7 @@ async def test_leaving_the_iteration_cancels_the_rest(tmp_path: Path) -> None:
             async for _, result in results:
                 assert result.text == "Hello, b"
                 break
-            await results.aclose()  # type: ignore[attr-defined]  # an async generator has it
+            await results.aclose()
 
 
 async def test_a_run_cancelled_while_it_waits_starts_nothing(tmp_path: Path) -> None:
@@ -229,7 +230,10 @@ async def test_settings_are_made_by_id_or_category_before_the_prompt(tmp_path: P
     flag = {"type": "boolean", "id": "web", "name": "Web", "currentValue": True}
     scenario = {
         **HELLO,
-        "modes": {"currentModeId": "code", "availableModes": [{"id": "code", "name": "Code"}, {"id": "ask", "name": "Ask"}]},
+        "modes": {
+            "currentModeId": "code",
+            "availableModes": [{"id": "code", "name": "Code"}, {"id": "ask", "name": "Ask"}],
+        },
         "config_options": [select, flag],
     }
     child = Scripted(
@@ -276,7 +280,9 @@ async def test_blocks_are_taken_as_models_or_dicts(tmp_path: Path) -> None:
         ({"type": "text", "text": "no list"}, TypeError),
     ],
 )
-async def test_a_wrong_prompt_raises_before_anything_starts(tmp_path: Path, prompt: Any, error: type[Exception]) -> None:
+async def test_a_wrong_prompt_raises_before_anything_starts(
+    tmp_path: Path, prompt: Any, error: type[Exception]
+) -> None:
     """Only wrong arguments raise."""
     with pytest.raises(error, match="prompt"):
         await run_subagent(hello(tmp_path), prompt)

@@ -128,12 +128,12 @@ class Session:
         if params is None:
             return
         session_id = params.get("sessionId")
-        if message["method"] == "session/update":
-            if session_id == self.id and self.id is not None:
-                self._on_update(params.get("update"))
-            elif self.id is None and self.turn.phase == "before":
+        if session_id != self.id or self.id is None:
+            if self.id is None and self.turn.phase == "before":
                 self._early.append(message)
-        elif message["method"] == COMPLETE_METHOD and session_id == self.id:
+        elif message["method"] == "session/update":
+            self._on_update(params.get("update"))
+        elif message["method"] == COMPLETE_METHOD:
             self._on_complete(params.get("result"))
 
     def _on_complete(self, value: Any) -> None:
@@ -147,7 +147,9 @@ class Session:
         turn.fold(update)
         if self.first_chunk_at is None and turn.phase == "running":
             self.first_chunk_at = time.monotonic()
-        if isinstance(update, dict) and turn.phase != "closed":
+        if not self._hub.listening:
+            self._hub.early_lost += 1
+        elif type(update) is dict and turn.phase != "closed" and not turn.ignores(update):
             self._hub.put(update)
 
     def on_noise(self, noise: NoiseReceived) -> None:

@@ -25,7 +25,10 @@ class EventHub:
     def __init__(self, max_buffered: int) -> None:
         self._max = max_buffered
         self._early: deque[Any] | None = deque()
-        self._early_lost = 0
+        self._early_max = min(EARLY_EVENTS, max_buffered)
+        self.early_lost = 0
+        self.listening = True
+        """False while nobody reads and the early events are full: then `early_lost` is counted up, no more."""
         self._streams: list[EventStream] = []
         self._ending: RunEnded | None = None
         self.dropped = 0
@@ -33,10 +36,11 @@ class EventHub:
     def put(self, event: Event | dict[str, Any]) -> None:
         """Offer an event, or a raw update that becomes one when it is read."""
         if self._early is not None:
-            if len(self._early) < min(EARLY_EVENTS, self._max):
+            if len(self._early) < self._early_max:
                 self._early.append(event)
             else:
-                self._early_lost += 1
+                self.early_lost += 1
+                self.listening = False
         for stream in self._streams:
             if not stream.offer(event):
                 self.dropped += 1
@@ -54,8 +58,9 @@ class EventHub:
 
     def stream(self) -> EventStream:
         """A new reader: it sees what comes from now on, the first one also what came before."""
-        stream = EventStream(self._max, self._early or (), self._early_lost)
+        stream = EventStream(self._max, self._early or (), self.early_lost)
         self._early = None
+        self.listening = True
         self._streams.append(stream)
         if self._ending is not None:
             stream.close(self._ending)

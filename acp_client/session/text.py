@@ -40,7 +40,7 @@ class _Segment:
 class AnswerText:
     """Collects text and blocks. `truncated` is set once something was cut at `max_bytes` (UTF-8 bytes)."""
 
-    __slots__ = ("_boundary", "_current", "_ids", "_left", "_messages", "_segments", "truncated")
+    __slots__ = ("_boundary", "_current", "_current_id", "_ids", "_left", "_messages", "_segments", "truncated")
 
     def __init__(self, max_bytes: int) -> None:
         self._left = max_bytes
@@ -48,6 +48,7 @@ class AnswerText:
         self._messages: list[str | None] = []
         self._ids: dict[str, int] = {}
         self._current: _Segment | None = None
+        self._current_id: str | None = None
         self._boundary = False
         self.truncated = False
 
@@ -66,7 +67,9 @@ class AnswerText:
             text = text.encode()[: self._left].decode(errors="ignore")
             size = self._left
         self._left -= size
-        segment = self._segment(message_id)
+        segment = self._current
+        if segment is None or self._boundary or (message_id is not None and message_id != self._current_id):
+            segment = self._segment(message_id)
         segment.pieces.append(text)
         if len(segment.pieces) >= PIECES_PER_BLOCK:
             segment.join()
@@ -84,10 +87,11 @@ class AnswerText:
         if current is not None:
             if message_id is None and not self._boundary:
                 return current
-            if message_id is not None and self._messages[current.message] == message_id:
+            if message_id is not None and self._current_id == message_id:
                 self._boundary = False
                 return current
         self._boundary = False
+        self._current_id = message_id
         self._current = _Segment(self._message(message_id))
         self._segments.append(self._current)
         return self._current

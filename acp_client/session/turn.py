@@ -56,6 +56,9 @@ class Turn:
 
     def fold(self, update: Any) -> None:
         """Take one `update` object of a `session/update` notification for this session."""
+        if self.phase == "running" and type(update) is dict and update.get("sessionUpdate") == "agent_message_chunk":
+            self._fold_answer(update)  # the hot path
+            return
         if self.phase == "closed":
             self.late_updates += 1
             return
@@ -74,16 +77,20 @@ class Turn:
             else:
                 self._keep_raw(update)
 
+    def ignores(self, update: dict[str, Any]) -> bool:
+        """True for text that is no answer, since nothing was asked yet: a greeting, a history."""
+        return self.phase == "before" and update.get("sessionUpdate") == "agent_message_chunk"
+
     def _fold_answer(self, update: dict[str, Any]) -> None:
         if self.phase == "before":
             return  # a greeting, a history: no answer to a prompt that was not sent
         content = update.get("content")
         message_id = update.get("messageId")
-        if type(message_id) is not str:
+        if message_id is not None and type(message_id) is not str:
             message_id = None
-        if type(content) is not dict or type(content.get("type")) is not str:
+        if type(content) is not dict or type(kind := content.get("type")) is not str:
             self.malformed += 1
-        elif content["type"] != "text":
+        elif kind != "text":
             self.answer.add_block(content, _size(content), message_id)
         elif type(text := content.get("text")) is not str:
             self.malformed += 1

@@ -1,7 +1,7 @@
 """Fuzzing: mutated golden wires and raw bytes against `Link` and everything above it, and against live children.
 
-What must hold: nothing raises, cutting the same bytes elsewhere gives the same events, and a live run ends with a result
-and without a trace. A finding is printed with the bytes that reproduce it, and belongs into `tests/` as an example.
+What must hold: nothing raises, cutting the same bytes elsewhere gives the same events, a live run ends with a result.
+ A finding is printed with the bytes that reproduce it, and belongs into `tests/` as an example.
 """
 
 from __future__ import annotations
@@ -112,12 +112,12 @@ def fuzz_link(examples: int, number: int) -> None:
 
 
 CHILD = """
-import sys
+import json, sys
 wire = open(sys.argv[1], "rb").read()
 out, lines = sys.stdout.buffer, sys.stdin.buffer
 for answer in ({"protocolVersion": 1}, {"sessionId": "s"}):
-    import json
-    out.write(json.dumps({"jsonrpc": "2.0", "id": json.loads(lines.readline())["id"], "result": answer}).encode() + b"\\n")
+    asked = json.loads(lines.readline())
+    out.write(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": answer}).encode() + b"\\n")
     out.flush()
 lines.readline()
 out.write(wire)
@@ -141,26 +141,29 @@ def wires(examples: int, number: int) -> Iterator[bytes]:
     return iter(drawn)
 
 
-async def fuzz_live(examples: int, number: int) -> int:
-    """Against live children; returns how many runs were not as they must be."""
+def live_jobs(folder: Path, examples: int, number: int) -> dict[str, tuple[AgentSpec, bytes]]:
+    """A child for each wire, by name."""
+    child = folder / "child.py"
+    child.write_text(CHILD)
+    limits = Limits(max_frame_bytes=MAX_FRAME_BYTES, late_update_grace_seconds=0, run_timeout_seconds=LIVE_SECONDS)
+    jobs = {}
+    for index, wire in enumerate(wires(examples, number)):
+        file = folder / f"{index}.wire"
+        file.write_bytes(wire)
+        command = (sys.executable, "-S", str(child), str(file))
+        jobs[str(index)] = (AgentSpec(command=command, cwd=folder, limits=limits), wire)
+    return jobs
+
+
+async def fuzz_live(jobs: dict[str, tuple[AgentSpec, bytes]]) -> int:
+    """Against live children; returns how many runs were not as they must be. The name of a job is its prompt."""
     bad = 0
-    with tempfile.TemporaryDirectory() as folder:
-        child = Path(folder, "child.py")
-        child.write_text(CHILD)
-        specs = {}
-        for index, wire in enumerate(wires(examples, number)):
-            file = Path(folder, f"{index}.wire")
-            file.write_bytes(wire)
-            command = (sys.executable, "-S", str(child), str(file))
-            limits = Limits(max_frame_bytes=MAX_FRAME_BYTES, late_update_grace_seconds=0, run_timeout_seconds=LIVE_SECONDS)
-            specs[AgentSpec(command=command, cwd=folder, limits=limits).command] = wire
-        jobs = [(AgentSpec(command=command, cwd=folder, limits=limits), "x") for command in specs]
-        async with Runner(max_concurrency=8) as runner:
-            async for job, result in runner.run_many(jobs):
-                if result.reason in ("internal_error", "run_timeout"):
-                    bad += 1
-                    print(f"live: {result.reason}: {specs[job[0].command]!r}")  # type: ignore[index]  # a pair
-    print(f"live: {len(specs)} examples, {bad} bad")
+    async with Runner(max_concurrency=8) as runner:
+        async for job, result in runner.run_many((spec, name) for name, (spec, _) in jobs.items()):
+            if result.reason in ("internal_error", "run_timeout"):
+                bad += 1
+                print(f"live: {result.reason}: {jobs[job[1]][1]!r}")  # type: ignore[index]  # a pair, as given
+    print(f"live: {len(jobs)} examples, {bad} bad")
     return bad
 
 
@@ -173,7 +176,8 @@ def main() -> int:
     options = parser.parse_args()
     print(f"seed {options.seed}")
     fuzz_link(options.link, options.seed)
-    return 1 if anyio.run(fuzz_live, options.live, options.seed) else 0
+    with tempfile.TemporaryDirectory() as folder:
+        return 1 if anyio.run(fuzz_live, live_jobs(Path(folder), options.live, options.seed)) else 0
 
 
 if __name__ == "__main__":

@@ -39,6 +39,9 @@ LIMITS = Limits(
 )
 HUNG = {"HANG-3", "HANG-4", "HANG-5"}
 """These wait for the startup limit: a short one, which the others could miss on a busy machine."""
+CANCELLED_SHARE = 0.4
+"""How many of the runs are cancelled, at a random moment of their first two seconds."""
+CANCEL_WITHIN_SECONDS = 2.0
 MEMORY_RATIO = 1.02
 MEMORY_FLOOR_BYTES = 2 * 1024 * 1024
 """What a Python process drifts by without anything being kept."""
@@ -74,12 +77,12 @@ def resident_bytes() -> int:
 
 
 async def one(runner: Runner, spec: AgentSpec, chance: random.Random, tally: Tally) -> None:
-    """One run; two in five are cancelled at a random moment."""
+    """One run, perhaps cancelled."""
     case = str(spec.name)
     run = await runner.start(spec, "go")
-    cancelled = chance.random() < 0.4
+    cancelled = chance.random() < CANCELLED_SHARE
     if cancelled:
-        with anyio.move_on_after(chance.random() * 2):
+        with anyio.move_on_after(chance.random() * CANCEL_WITHIN_SECONDS):
             await run.result()
         await run.cancel()
     check(case, await run.result(), tally, cancelled=cancelled)
@@ -115,26 +118,27 @@ async def soak(options: argparse.Namespace, tally: Tally) -> None:
                 tasks.start_soon(worker, runner)
 
 
+def descriptors() -> int:
+    """How many are open."""
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
 def left_behind(before: int) -> dict[str, Any]:
     """What is still there that should not be."""
     mine = os.getpid()
-    children = [
-        Path(f"/proc/{name}/stat").read_text()
-        for name in os.listdir("/proc")
-        if name.isdigit() and Path(f"/proc/{name}/stat").exists()
-    ]
-    own = [line for line in children if line.rpartition(")")[2].split()[1] == str(mine)]
+    stats = [file.read_text() for file in Path("/proc").glob("[0-9]*/stat") if file.exists()]
+    own = [line for line in stats if line.rpartition(")")[2].split()[1] == str(mine)]
     return {
         "processes": len(members(set(), GUARDIAN.token)),
         "children or zombies": len(own),
-        "descriptors": len(os.listdir("/proc/self/fd")) - before,
+        "descriptors": descriptors() - before,
     }
 
 
 def memory_is_flat(samples: list[int]) -> bool:
     """The last quarter against the second; too few samples say nothing."""
     quarter = len(samples) // 4
-    if quarter < 2:
+    if not quarter:
         return True
     second, last = samples[quarter : 2 * quarter], samples[3 * quarter :]
     middle, end = sorted(second)[len(second) // 2], sorted(last)[len(last) // 2]
@@ -152,7 +156,7 @@ def main() -> int:
     options = parser.parse_args()
     print(f"seed {options.seed}, {options.backend}", flush=True)
     _ = GUARDIAN.token  # starts it: its pipe is one of ours
-    before = len(os.listdir("/proc/self/fd"))
+    before = descriptors()
     tally = Tally()
     began = time.monotonic()
     anyio.run(soak, options, tally, backend=options.backend)
@@ -161,7 +165,8 @@ def main() -> int:
     print(f"{done} runs in {time.monotonic() - began:.0f} s: {dict(tally.reasons.most_common())}")
     print(f"lost {tally.started - done}, left behind {left}, wrong {len(tally.wrong)}")
     print("\n".join(tally.wrong[:20]))
-    return 0 if done == tally.started and not any(left.values()) and not tally.wrong and memory_is_flat(tally.memory) else 1
+    clean = done == tally.started and not any(left.values()) and not tally.wrong
+    return 0 if memory_is_flat(tally.memory) and clean else 1
 
 
 if __name__ == "__main__":

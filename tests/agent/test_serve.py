@@ -9,7 +9,7 @@ import pytest
 
 from acp_agent.agent import auth_methods, capabilities
 from acp_client.protocol.errors import NOT_INITIALIZED, SESSION_BUSY
-from acp_client.protocol.models import AuthMethodAgent, PromptCapabilities
+from acp_client.protocol.models import AuthMethodAgent, ClientCapabilities, PromptCapabilities
 from tests.agent.served import Served
 
 PREDEFINED = {-32700, -32600, -32601, -32602, -32603, -32800, -32000, -32002}
@@ -174,14 +174,14 @@ def test_an_agent_advertises_what_it_has_and_nothing_else() -> None:
     bare: Any = _Bare()
     rich: Any = _Rich()
     assert capabilities(bare) == {"loadSession": False}
-    assert auth_methods(bare) == ()
+    assert auth_methods(bare, ClientCapabilities()) == []
     assert capabilities(rich) == {
         "loadSession": True,
         "promptCapabilities": PromptCapabilities(image=True).to_wire(),
         "sessionCapabilities": {"list": {}, "delete": {}, "resume": {}, "close": {}},
         "auth": {"logout": {}},
     }
-    assert [method.id for method in auth_methods(rich)] == ["key"]
+    assert [method["id"] for method in auth_methods(rich, ClientCapabilities())] == ["key"]
 
 
 def test_logs_go_to_stderr_at_the_level_that_was_asked_for(start: Callable[..., Served], tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ def usd(amount: float) -> Usage:
 
 
 TOKENS = {"inputTokens": 70, "outputTokens": 30, "totalTokens": 100, "cachedReadTokens": 5, "thoughtTokens": 0}
-COUNTED = {"input_tokens": 70, "output_tokens": 30, "total_tokens": 100, "cached_tokens": 5, "thought_tokens": 0}
+COUNTED: Any = {"input_tokens": 70, "output_tokens": 30, "total_tokens": 100, "cached_tokens": 5, "thought_tokens": 0}
 
 
 def answered(usage: Any) -> dict[str, Any]:

@@ -121,7 +121,7 @@ async def test_boolean_options_are_sent_only_to_a_client_that_takes_them(takes: 
             option = BooleanConfigOption(id="web", name="Web", current_value=True)
             return NewSessionResponse(session_id="s", config_options=[option])
 
-    capabilities = {"session": {"configOptions": {"boolean": {}}}} if takes else {}
+    capabilities: Any = {"session": {"configOptions": {"boolean": {}}}} if takes else {}
     async with talking(Optioned(nothing), begin=False) as talk:
         await talk.ask("initialize", protocolVersion=1, clientCapabilities=capabilities)
         answer = await talk.ask("session/new", cwd="/", mcpServers=[])

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any, assert_type
 
 from acp_agent import Context, PermissionAnswer, ToolCallHandle
@@ -22,6 +23,15 @@ from acp_client import (
 from acp_client.session.events import Event, TextChunk
 
 SPEC = AgentSpec(command=(sys.executable, "-m", "acp_agent", "echo"), limits=Limits(idle_timeout_seconds=None))
+
+WIDE = AgentSpec(
+    command=[Path(sys.executable), "agent.py"],
+    cwd=Path("/tmp"),  # noqa: S108  # a path, not a file
+    env_passthrough=["X_*"],
+    mcp_servers=[{"name": "files", "command": "mcp-files", "args": [], "env": []}],
+    additional_directories=[Path("/")],
+    config_options={"web": True},
+)
 
 
 async def decide(request: PermissionRequest) -> Decision:
@@ -46,7 +56,7 @@ async def parent() -> None:
         assert_type(answer.structured, Any)
         async for job, result in runner.run_many([Job(SPEC, "a"), (SPEC, "b")]):
             assert_type(result, RunResult)
-            print(job)
+            assert job in ((SPEC, "b"), Job(SPEC, "a"))
 
 
 async def turn(context: Context) -> str | None:
@@ -68,3 +78,11 @@ def test_the_public_names_are_what_they_say() -> None:
     """The names above exist; their types are mypy's business."""
     assert REASONS["end_turn"].status == "completed"
     assert callable(run_subagent_sync)
+
+
+def test_a_spec_keeps_what_it_was_given_in_one_shape() -> None:
+    """Paths as text, lists as tuples; it can be a key, and its repr holds no argument."""
+    assert_type(WIDE.cwd, str | None)
+    assert WIDE.command == (sys.executable, "agent.py")
+    assert {WIDE: 1}[WIDE.model_copy()] == 1
+    assert "agent.py" not in repr(WIDE)
