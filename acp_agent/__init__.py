@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from acp_agent.agent import Agent
     from acp_agent.context import Context, PermissionAnswer, ToolCallHandle, Updates
-    from acp_agent.serve import main, serve
+    from acp_agent.server import main, serve
     from acp_client.protocol.errors import RpcError
 
 __all__ = ["Agent", "Context", "PermissionAnswer", "RpcError", "ToolCallHandle", "Updates", "main", "serve"]
@@ -19,7 +19,7 @@ __all__ = ["Agent", "Context", "PermissionAnswer", "RpcError", "ToolCallHandle",
 _HOMES = {
     "acp_agent.agent": ("Agent",),
     "acp_agent.context": ("Context", "PermissionAnswer", "ToolCallHandle", "Updates"),
-    "acp_agent.serve": ("main", "serve"),
+    "acp_agent.server": ("main", "serve"),
     "acp_client.protocol.errors": ("RpcError",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}

@@ -32,7 +32,7 @@ def main(argv: list[str]) -> int:
         what = f"no agent {name!r}" if name not in SHIPPED else f"{name} takes no arguments, got {argv[1:]}"
         sys.stderr.write(f"{what}\n{usage()}")
         return USAGE_ERROR
-    from acp_agent.serve import main as serve  # noqa: PLC0415  # as above
+    from acp_agent.server import main as serve  # noqa: PLC0415  # as above
 
     serve(SHIPPED[name].load())
     return 0

@@ -1,6 +1,8 @@
 """What an import costs: in a clean interpreter, the modules that must not be there are not."""
 
 import ast
+import importlib
+import importlib.util
 import json
 import subprocess
 import sys
@@ -73,3 +75,10 @@ def configuring_calls() -> dict[str, list[int]]:
 def test_only_the_two_programs_set_logging_up() -> None:
     """A library that configures logging takes it from the program that uses it."""
     assert {path: lines for path, lines in configuring_calls().items() if not path.startswith(MAY_CONFIGURE)} == {}
+
+
+@pytest.mark.parametrize("package", ["acp_client", "acp_agent"])
+def test_no_public_name_is_also_a_module(package: str) -> None:
+    """An import of the module would put it in the place of the name, for whoever imports the name after that."""
+    names = importlib.import_module(package).__all__
+    assert [name for name in names if importlib.util.find_spec(f"{package}.{name}")] == []

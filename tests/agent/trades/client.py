@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from acp_agent.agents.trades.agent import TradeFileExtractor
-from acp_agent.serve import serve
+from acp_agent.server import serve
 from acp_client.protocol.streams import FdTransport
 
 if TYPE_CHECKING:
