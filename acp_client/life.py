@@ -7,33 +7,25 @@ caller, so that nothing can break its clean-up.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final
 
 import anyio
-import anyio.to_thread
-import structlog
 
 from acp_client.facts import gather_facts
-from acp_client.outcome import RunResult
+from acp_client.logs import get_logger
+from acp_client.outcome import REASONS, Failure, RunResult
 from acp_client.process.child import AgentProcess, ladder
-from acp_client.process.spawn import SpawnError
+from acp_client.process.spawn import SpawnError, discard
 from acp_client.process.table import ProcessTable
+from acp_client.process.threads import in_thread
 from acp_client.protocol.peer import Peer, Settled
 from acp_client.protocol.states import ResultReceived
 from acp_client.report import build_result
 from acp_client.safe_text import printable
+from acp_client.session import connection
 from acp_client.session.clock import Clock
-from acp_client.session.connection import (
-    authenticate,
-    check_prompt,
-    configure,
-    describe_auth,
-    initialize,
-    new_session,
-)
 from acp_client.session.ending import STOP_REASONS, Ending, EndRun, ending_of, ending_of_timeout, ending_of_turn
 from acp_client.session.events import RunStarted, SessionStarted, StderrOutput
 from acp_client.session.session import Session
@@ -63,12 +55,10 @@ class Life:
         self._prompt = prompt
         self._table = table
         self._began = time.monotonic()
-        self._cwd = spec.cwd or os.getcwd()  # noqa: PTH109  # text, as it goes on the wire
         self._clock = Clock(spec.limits)
         self._session = Session(spec, run_id, self.hub, self._clock, self.decide)
         self._facts = gather_facts(spec, run_id)
         self._interruptible: anyio.CancelScope | None = None
-        self._admitted = False
         self._prompt_settled = anyio.Event()
         self._eof = anyio.Event()
 
@@ -85,27 +75,24 @@ class Life:
 
     # ---- the script
 
-    async def live(self, admission: anyio.CapacityLimiter) -> None:
-        """The whole life. Never raises; the result is there when it returns."""
+    async def live(self, admitted: anyio.Event) -> None:
+        """The whole life; the result is there when it returns. Raises only a native cancel, as a closing loop does."""
         with anyio.CancelScope(shield=True):
             try:
-                await self._interrupt(lambda: self._wait_for_admission(admission))
-                if self._admitted and self.ending is None:
+                await self._interrupt(admitted.wait)
+                if self.ending is None:
                     await self._spawn_and_run()
             except Exception:  # noqa: BLE001  # the boundary: our fault must not become the caller's exception
-                structlog.get_logger(__name__).exception("run failed inside", run_id=self._facts.run_id)
+                get_logger(__name__).exception("run failed inside", run_id=self._facts.run_id)
                 self.decide(Ending("internal_error", "", self._session.stage))
             finally:
-                await self._leave_nothing()
-                if self._admitted:
-                    admission.release_on_behalf_of(self)
-                self._settle()
+                self.cancel()  # decides only where nothing has: the loop is being closed
+                try:
+                    await self._leave_nothing()
+                finally:
+                    self._settle()
 
-    async def _wait_for_admission(self, admission: anyio.CapacityLimiter) -> None:
-        await admission.acquire_on_behalf_of(self)
-        self._admitted = True
-
-    async def _interrupt(self, step: Callable[[], Awaitable[None]]) -> None:
+    async def _interrupt(self, step: Callable[[], Awaitable[object]]) -> None:
         """Await something that a terminal cause may break off."""
         with anyio.CancelScope() as scope:
             self._interruptible = scope
@@ -117,7 +104,7 @@ class Life:
         self._clock.start(anyio.current_time())
         began = time.monotonic()
         try:
-            spawned = await anyio.to_thread.run_sync(self._facts.launch, self._cwd)
+            spawned = await in_thread(self._facts.launch, discard)
         except SpawnError as error:
             self.decide(Ending("spawn_failed", str(error), "spawn"))
             return
@@ -182,19 +169,19 @@ class Life:
     async def _handshake(self) -> None:
         session, facts = self._session, self._facts
         began = time.monotonic()
-        agent = await initialize(session)
+        agent = await connection.initialize(session)
         facts.agent_info = agent.info
-        facts.auth_methods = describe_auth(agent)
+        facts.auth_methods = connection.describe_auth(agent)
         facts.timings["initialize"] = time.monotonic() - began
         if self.spec.auth_method is not None:
-            await authenticate(session, agent, self.spec.auth_method)
+            await connection.authenticate(session, agent, self.spec.auth_method)
         began = time.monotonic()
-        answer = await new_session(session, agent, self.spec, self._cwd, session.begin)
+        answer = await connection.new_session(session, agent, self.spec, self._facts.cwd, session.begin)
         facts.timings["session"] = time.monotonic() - began
         self.hub.put(SessionStarted(answer.session_id, agent.info))
         self.hub.wake()
-        await configure(session, answer.session_id, answer, self.spec)
-        check_prompt(agent, self._prompt)
+        await connection.configure(session, answer.session_id, answer, self.spec)
+        connection.check_prompt(agent, self._prompt)
 
     async def _ask_prompt(self) -> None:
         session = self._session
@@ -225,7 +212,7 @@ class Life:
         """Tell the agent that it is over, if it does not know, and take what it still says."""
         session = self._session
         if self.ending is None or self.ending.reason != "end_turn":
-            session.cancel_permissions()
+            session.permissions.close()
         if self._facts.prompt_sent and not self._prompt_settled.is_set() and not self._eof.is_set():
             peer.notify("session/cancel", {"sessionId": session.id})
             with anyio.move_on_after(self.spec.limits.cancel_grace_seconds):
@@ -252,8 +239,10 @@ class Life:
         started = self._session.id is not None or self.ending is None or self.ending.reason not in _HOPELESS
         eof_seconds = limits.eof_grace_seconds if started else 0
         await process.stop(ladder(eof_seconds, limits.term_grace_seconds, limits.kill_wait_seconds))
-        with anyio.move_on_after(limits.kill_wait_seconds):
+        with anyio.move_on_after(limits.kill_wait_seconds):  # what is in the pipes is read before they are closed
             await self._eof.wait()
+            await process.stderr_ended.wait()
+        process.release()
         self._facts.timings["teardown"] = time.monotonic() - began
 
     async def _await_quiet(self, grace_seconds: float) -> None:
@@ -266,13 +255,13 @@ class Life:
                 await self._eof.wait()
 
     async def _leave_nothing(self) -> None:
-        """Only after a fault of ours: what the script did not stop is stopped now."""
+        """Only after a fault of ours, or a native cancel: what the script did not stop is stopped now."""
         process = self._facts.process
         if process is not None and not process.released:
-            process.transport.close_send()
-            limits = self.spec.limits
-            with anyio.move_on_after(limits.term_grace_seconds + limits.kill_wait_seconds):
-                await process.stop(ladder(0, 0, limits.kill_wait_seconds))
+            try:
+                await process.end(self.spec.limits.kill_wait_seconds)
+            except Exception:  # noqa: BLE001  # the boundary, as above; it is released all the same
+                get_logger(__name__).exception("a child was not stopped in order", run_id=self._facts.run_id)
 
     def _report(self) -> RunResult:
         assert self.ending is not None  # only asked for once decided
@@ -284,7 +273,12 @@ class Life:
 
     def _settle(self) -> None:
         self._session.turn.phase = "closed"
-        self.result = self._report()
+        try:
+            self.result = self._report()
+        except Exception:  # noqa: BLE001  # the boundary: who waits for the result must not wait for ever
+            get_logger(__name__).exception("the result cannot be put together", run_id=self._facts.run_id)
+            failure = Failure(stage="teardown", message=REASONS["internal_error"].meaning)
+            self.result = RunResult(status="error", reason="internal_error", failure=failure, run_id=self._facts.run_id)
         self.answer = self.answer or self.result
         self.hub.close(self.result)
         self.answered.set()

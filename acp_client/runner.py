@@ -6,6 +6,7 @@ Owns the tasks of all its runs and their admission. A run's life is in `life`, w
 from __future__ import annotations
 
 import functools
+import threading
 import uuid
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
@@ -14,13 +15,13 @@ from types import TracebackType
 from typing import Any, Final, Self, TypeAlias
 
 import anyio
-import anyio.abc
-import anyio.to_thread
 
 from acp_client.life import Life
 from acp_client.outcome import RunResult
 from acp_client.process.guardian import GUARDIAN
+from acp_client.process.host import TaskHost
 from acp_client.process.table import ProcessTable
+from acp_client.process.threads import in_thread
 from acp_client.prompt import Prompt, prompt_blocks
 from acp_client.run import Run
 from acp_client.spec import AgentSpec
@@ -43,9 +44,9 @@ AnyJob: TypeAlias = Job | tuple[AgentSpec, Prompt]
 class Runner:
     """Runs sub-agents. Use it as `async with Runner() as runner:`, on asyncio or trio.
 
-    Leaving the block normally waits for the runs that still go; leaving it with an exception, or being cancelled,
-    cancels them and waits until nothing is left of them. Both waits cannot be broken off, and are bounded by the
-    limits of the runs.
+    Another task may leave the block than entered it, as with a fixture. Leaving it normally waits for the runs that
+    still go; leaving it with an exception, or being cancelled, cancels them and waits until nothing is left of them.
+    Both waits cannot be broken off, and are bounded by the limits of the runs.
     """
 
     def __init__(self, *, max_concurrency: int = DEFAULT_MAX_CONCURRENCY) -> None:
@@ -53,7 +54,9 @@ class Runner:
             raise ValueError(f"max_concurrency is {max_concurrency!r}; it must be an integer of at least 1")
         self.max_concurrency: Final = max_concurrency
         self._lives: set[Life] = set()
-        self._tasks: anyio.abc.TaskGroup | None = None
+        self._free = max_concurrency
+        self._queue: deque[anyio.Event] = deque()
+        self._tasks: TaskHost | None = None
 
     def __repr__(self) -> str:
         state = "open" if self._tasks is not None else "closed"
@@ -62,11 +65,8 @@ class Runner:
     async def __aenter__(self) -> Self:
         if self._tasks is not None:
             raise RuntimeError("this Runner is in use already; make one for each `async with`")
-        self._admission = anyio.CapacityLimiter(self.max_concurrency)
         self._table = ProcessTable()
-        tasks = anyio.create_task_group()
-        await tasks.__aenter__()
-        self._tasks = tasks
+        self._tasks = await TaskHost.open()
         return self
 
     async def __aexit__(
@@ -76,26 +76,15 @@ class Runner:
         assert tasks is not None  # __aenter__ has set it
         if error is not None:
             self._cancel_all()
-        tasks.start_soon(self._cancel_on_cancellation)
         try:
-            # The block's own exception is not handed in: it leaves bare, and the runs are cancelled above.
-            await tasks.__aexit__(None, None, None)
+            await tasks.close(self._cancel_all)
         finally:
             with anyio.CancelScope(shield=True):
-                await anyio.to_thread.run_sync(GUARDIAN.settle)
+                await in_thread(GUARDIAN.settle)
 
     def _cancel_all(self) -> None:
         for life in self._lives:
             life.cancel()
-
-    async def _cancel_on_cancellation(self) -> None:
-        """While the block's end waits for runs, a cancellation of the caller must reach them."""
-        try:
-            while self._lives:
-                await next(iter(self._lives)).finished.wait()
-        except anyio.get_cancelled_exc_class():
-            self._cancel_all()
-            raise
 
     async def start(self, spec: AgentSpec, prompt: Prompt) -> Run:
         """Start a run and return as soon as it is owned by this runner.
@@ -106,32 +95,47 @@ class Runner:
         return self._start(spec, prompt_blocks(prompt))
 
     def _start(self, spec: AgentSpec, blocks: Sequence[dict[str, Any]]) -> Run:
-        if self._tasks is None:
-            raise RuntimeError("this Runner is closed; start runs inside `async with Runner() as runner:`")
+        tasks = self._open()
         run_id = uuid.uuid4().hex
         life = Life(_checked(spec), blocks, run_id, self._table)
         self._lives.add(life)
-        self._tasks.start_soon(self._own, life, name=f"run {run_id}")
+        admitted = anyio.Event()
+        self._queue.append(admitted)
+        self._admit()
+        tasks.start_soon(self._own, life, admitted, name=f"run {run_id}")
         return Run(run_id, life)
 
-    async def _own(self, life: Life) -> None:
+    def _admit(self) -> None:
+        """In the order of their start, on trio too, which begins tasks in any order."""
+        while self._free and self._queue:
+            self._free -= 1
+            self._queue.popleft().set()
+
+    async def _own(self, life: Life, admitted: anyio.Event) -> None:
         try:
-            await life.live(self._admission)
+            await life.live(admitted)
         finally:
             self._lives.discard(life)
+            if admitted.is_set():
+                self._free += 1
+            else:
+                self._queue.remove(admitted)
+            self._admit()
 
-    async def run_many(self, jobs: Iterable[AnyJob]) -> AsyncIterator[tuple[AnyJob, RunResult]]:
-        """Run jobs side by side and yield `(job, result)` as they finish, each job as it was given.
+    def run_many(self, jobs: Iterable[AnyJob]) -> Results:
+        """Run jobs side by side and iterate over `(job, result)` as they finish, each job as it was given.
 
-        Every job is checked before the first one starts. Leaving the iteration cancels what still runs; it is gone
-        when the runner's block ends at the latest.
+        Every job is checked before the first one starts; raises TypeError or ValueError for a wrong one. Leaving the
+        iteration cancels what still runs; it is gone when the runner's block ends at the latest.
         """
-        batch = _Batch([(job, *_parts(job)) for job in jobs], self)
-        try:
-            while batch.left:
-                yield await batch.next()
-        finally:
-            batch.cancel()
+        checked = [(job, *_parts(job)) for job in jobs]
+        self._open()
+        return Results(_Batch(checked, self))
+
+    def _open(self) -> TaskHost:
+        if self._tasks is None:
+            raise RuntimeError("this Runner is closed; start runs inside `async with Runner() as runner:`")
+        return self._tasks
 
     def _start_job(self, spec: AgentSpec, blocks: Sequence[dict[str, Any]], on_end: Callable[[Run], None]) -> Run:
         run = self._start(spec, blocks)
@@ -139,38 +143,69 @@ class Runner:
         return run
 
 
+class Results(AsyncIterator[tuple[AnyJob, RunResult]]):
+    """What `run_many` gives: `(job, result)` as the runs end. Made by `Runner.run_many` only.
+
+    Waiting for the next one is safe to cancel, from any task: nothing is lost. `aclose`, or dropping the iterator,
+    cancels what still runs.
+    """
+
+    def __init__(self, batch: _Batch) -> None:
+        self._batch = batch
+        self._thread = threading.get_ident()
+
+    async def __anext__(self) -> tuple[AnyJob, RunResult]:
+        """The next run that ended."""
+        return await self._batch.next()
+
+    async def aclose(self) -> None:
+        """Cancel what still runs. Returns at once; idempotent, from any task."""
+        self._batch.cancel()
+
+    def __del__(self) -> None:
+        if self._thread == threading.get_ident():  # elsewhere the loop may not be touched; the block's end waits
+            self._batch.cancel()
+
+
 class _Batch:
     """The jobs of one `run_many`: as many started as may run, the next one when one ends."""
 
     def __init__(self, jobs: list[tuple[AnyJob, AgentSpec, list[dict[str, Any]]]], runner: Runner) -> None:
-        self.left = len(jobs)
         self._waiting = deque(jobs)
         self._running: dict[Run, AnyJob] = {}
-        self._ended: deque[Run] = deque()
-        self._wake = anyio.Event()
+        self._ended: deque[tuple[AnyJob, RunResult]] = deque()
+        self._changed = anyio.Event()
         self._runner = runner
         for _ in range(min(len(jobs), runner.max_concurrency)):
             self._start_next()
 
     def _start_next(self) -> None:
-        if self._waiting:
+        if self._runner._tasks is None:  # noqa: SLF001  # its own batch; whose block has ended
+            self._waiting.clear()
+        elif self._waiting:
             job, spec, blocks = self._waiting.popleft()
-            self._running[self._runner._start_job(spec, blocks, self._on_end)] = job  # noqa: SLF001  # its own batch
+            self._running[self._runner._start_job(spec, blocks, self._on_end)] = job  # noqa: SLF001  # likewise
 
     def _on_end(self, run: Run) -> None:
-        self._ended.append(run)
-        self._wake.set()
+        result = run._life.result  # noqa: SLF001  # a run and its runner are one
+        assert result is not None  # set before the end is told
+        self._ended.append((self._running.pop(run), result))
         self._start_next()
+        self._change()
+
+    def _change(self) -> None:
+        self._changed.set()
+        self._changed = anyio.Event()
 
     async def next(self) -> tuple[AnyJob, RunResult]:
         while not self._ended:
-            self._wake = anyio.Event()
-            await self._wake.wait()
-        run = self._ended.popleft()
-        self.left -= 1
-        return self._running.pop(run), await run.result()
+            if not self._running:
+                raise StopAsyncIteration
+            await self._changed.wait()
+        return self._ended.popleft()
 
     def cancel(self) -> None:
+        """What waits is not started; what runs ends as cancelled."""
         self._waiting.clear()
         for run in self._running:
             run.cancel_now()

@@ -19,15 +19,12 @@ import anyio
 import anyio.to_thread
 
 from acp_client.process.guardian import GUARDIAN
-from acp_client.process.spawn import Spawned
-from acp_client.process.table import IS_LINUX, ProcessTable, Tree, environment_of, group_of
+from acp_client.process.spawn import Spawned, open_pidfd
+from acp_client.process.table import ProcessTable, Tree, environment_of, session_of
 from acp_client.protocol.streams import FdReader, FdTransport
 
-SWEEPS: Final = 4
-"""How often survivors are looked for: the second look finds those that were forking during the first."""
-
-GROUP_POLL_SECONDS: Final = 0.02
-"""Only where there is no process table to look into (not Linux)."""
+POLL_SECONDS: Final = 0.02
+"""Only where nothing tells: no pidfds, no process table, no thread left to wait in."""
 
 Killed = Literal["term", "kill"]
 
@@ -57,14 +54,15 @@ class AgentProcess:
         self.pid: Final = spawned.pid
         self.transport: Final = FdTransport(spawned.stdout, spawned.stdin)
         self.exited: Final = anyio.Event()
+        self.stderr_ended: Final = anyio.Event()
         self.exit_code: int | None = None
         self.signal: int | None = None
         self.killed: Killed | None = None
+        self.released = False
         self._stderr = FdReader(spawned.stderr)
         self._pidfd = spawned.pidfd
         self._table = table
         self._tree = Tree(spawned.pid, spawned.marker)
-        self.released = False
         table.leaders.add(spawned.pid)
 
     def __repr__(self) -> str:
@@ -75,17 +73,19 @@ class AgentProcess:
         """Read stderr from the start to its end, whatever it holds."""
         while data := await self._stderr.receive():
             feed(data)
+        self.stderr_ended.set()
 
     async def watch(self) -> None:
-        """Set `exited` when the leader ends; its pipes then end with what is in them. Safe to cancel."""
+        """Set `exited` when the leader ends; its pipes then end with what is in them. Safe to cancel, and to repeat."""
         if self._pidfd is not None:
             with suppress(anyio.ClosedResourceError):
                 await anyio.wait_readable(self._pidfd)
         else:
-            await anyio.to_thread.run_sync(_wait_blocking, self.pid, abandon_on_cancel=True, limiter=_threads())
-        self._note_exit()
-        self.transport.finish()
-        self._stderr.finish()
+            await _wait_elsewhere(self.pid)
+        if not self.released:
+            self._note_exit()
+            self.transport.finish()
+            self._stderr.finish()
 
     def _note_exit(self) -> None:
         """Look at the exit status without reaping."""
@@ -97,62 +97,77 @@ class AgentProcess:
                 self.signal = status.si_status
         self.exited.set()
 
+    # ---- the end
+
     async def stop(self, rungs: tuple[Rung, ...]) -> None:
-        """Climb the ladder until nothing of the tree is left. stdin is closed already. Bounded; run it shielded."""
+        """Climb the ladder until nothing of the tree is left. stdin must be closed already, and `watch` be running.
+
+        Bounded by the sum of the rungs, the last two counted twice: for the leader, and for what it left behind. Run
+        it shielded, and `release` after it.
+        """
         for rung in rungs:
             if rung.number is not None and not self.exited.is_set():
-                self._signal_group(rung.number)
-                self.killed = rung.name
+                self._note_killed(rung.name)
+                self.signal_group(rung.number)
             with anyio.move_on_after(rung.seconds):
                 await self.exited.wait()
             if self.exited.is_set():
                 break
-        await self._sweep(rungs)
-        self._release()
+        await self._sweep(rungs[1].seconds, rungs[2].seconds)
 
-    async def _sweep(self, rungs: tuple[Rung, ...]) -> None:
+    async def _sweep(self, term_seconds: float, kill_seconds: float) -> None:
         """End what the leader left behind: SIGTERM at once, SIGKILL after its grace."""
-        self._signal_group(signal.SIGTERM)
-        if not IS_LINUX:
-            await self._sweep_by_group(rungs[1].seconds)
-            return
-        for rung in (rungs[1], *[rungs[2]] * SWEEPS):
-            survivors = await self._table.survivors(self._tree)
-            if not survivors:
-                return
-            assert rung.number is not None  # only the first rung has none
-            self.killed = rung.name
-            self._signal_group(rung.number)
-            with anyio.move_on_after(rung.seconds):
-                await self._end_each(survivors, rung.number)
+        survivors = await self._table.survivors(self._tree)
+        reached = self.signal_group(signal.SIGTERM)  # all of the group, also one that was forking while we looked
+        if survivors is None:
+            if reached:
+                await self._sweep_by_group(term_seconds)
+        elif survivors:
+            self._note_killed("term")
+            with anyio.move_on_after(term_seconds):
+                await self._end_each(survivors, signal.SIGTERM)
+            with anyio.move_on_after(kill_seconds):
+                await self._kill_survivors()
+
+    async def _kill_survivors(self) -> None:
+        """Again and again: a second look finds those that were forking during the first."""
+        while survivors := await self._table.survivors(self._tree):
+            self._note_killed("kill")
+            self.signal_group(signal.SIGKILL)
+            await self._end_each(survivors, signal.SIGKILL)
+            await anyio.sleep(POLL_SECONDS)  # one that may not be signalled was not waited for
 
     async def _end_each(self, pids: list[int], number: signal.Signals) -> None:
         """Signal all of them, also those that left the group, then wait for each."""
         with ExitStack() as opened:
-            pidfds = []
+            pidfds, polled = [], []
             for pid in pids:
-                with suppress(OSError):  # it has gone meanwhile
-                    pidfd = os.pidfd_open(pid)
+                pidfd = open_pidfd(pid)
+                if pidfd is not None:
                     opened.callback(os.close, pidfd)
+                with suppress(OSError):  # it has gone meanwhile, or may not be signalled
                     if self._owns(pid):  # looked at again: from here on the descriptor keeps the identity
-                        signal.pidfd_send_signal(pidfd, number)
-                        pidfds.append(pidfd)
+                        _send(pid, pidfd, number)
+                        polled.append(pid) if pidfd is None else pidfds.append(pidfd)
             for pidfd in pidfds:
                 await anyio.wait_readable(pidfd)
+            with suppress(OSError):  # no descriptor left to look with
+                await _poll_while(lambda: any(session_of(pid)[1] for pid in polled))
 
     def _owns(self, pid: int) -> bool:
-        return group_of(pid)[0] == self._tree.pgid or self._tree.marker.encode() in environment_of(pid)
+        return session_of(pid)[0] == self._tree.pgid or self._tree.marker.encode() in environment_of(pid)
 
     async def _sweep_by_group(self, seconds: float) -> None:
+        """Where nobody can look: the group is all that is known."""
+        self._note_killed("term")
         with anyio.move_on_after(seconds):
-            while self._signal_group(0):  # noqa: ASYNC110  # nothing tells when a foreign group is gone
-                await anyio.sleep(GROUP_POLL_SECONDS)
+            await _poll_while(lambda: self.signal_group(0))
             return
-        self._signal_group(signal.SIGKILL)
-        self.killed = "kill"
+        self._note_killed("kill")
+        self.signal_group(signal.SIGKILL)
 
-    def _signal_group(self, number: int) -> bool:
-        """False if there is nobody to signal."""
+    def signal_group(self, number: int) -> bool:
+        """Signal the leader's group; False if there is nobody in it."""
         if self.released:
             return False
         try:
@@ -161,16 +176,32 @@ class AgentProcess:
             return False
         return True
 
-    def _release(self) -> None:
-        """Reap the leader and give back every descriptor. Only after the sweep."""
-        with suppress(ChildProcessError):
-            os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG)
-        self.released = True
-        self.close()
-        GUARDIAN.forget(self.pid)
+    def _note_killed(self, name: Killed | None) -> None:
+        """The highest rung counts, of the leader or of what it left."""
+        if self.killed != "kill":
+            self.killed = name
 
-    def close(self) -> None:
-        """Close the pipes and the pidfd. Idempotent."""
+    async def end(self, kill_seconds: float) -> None:
+        """Stop without any grace, and release; also where nobody watches or reads any more. Bounded."""
+        self.transport.close_send()
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self.watch)
+                await self.stop(ladder(0, 0, kill_seconds))
+                tasks.cancel_scope.cancel()
+        finally:
+            self.release()
+
+    def release(self) -> None:
+        """Reap the leader and give back every descriptor. After `stop`; without it, kills first. Idempotent."""
+        if self.released:
+            return
+        if not self.exited.is_set():
+            self._note_killed("kill")
+            self.signal_group(signal.SIGKILL)
+        self.released = True
+        _UNREAPED.add(self.pid)
+        _reap()
         self._table.leaders.discard(self.pid)
         self.transport.close()
         self._stderr.close()
@@ -178,6 +209,37 @@ class AgentProcess:
             pidfd, self._pidfd = self._pidfd, None
             anyio.notify_closing(pidfd)
             os.close(pidfd)
+        if self.exited.is_set():  # else it may not be dead yet, and the guardian keeps it in mind
+            GUARDIAN.forget(self.pid)
+
+
+def _send(pid: int, pidfd: int | None, number: signal.Signals) -> None:
+    if pidfd is None:
+        os.kill(pid, number)
+    else:
+        signal.pidfd_send_signal(pidfd, number)
+
+
+_UNREAPED: Final[set[int]] = set()
+"""Leaders that were released and not seen dead yet: nearly always empty."""
+
+
+def _reap() -> None:
+    """Give the ids of the dead back; who still lives is looked at with the next release. Safe from any thread."""
+    for _ in range(len(_UNREAPED)):
+        with suppress(KeyError, ChildProcessError):  # another thread took it; or the program waited for it
+            pid = _UNREAPED.pop()
+            if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG) is None:
+                _UNREAPED.add(pid)
+
+
+async def _wait_elsewhere(pid: int) -> None:
+    """Without a pidfd: a thread that waits, or where none can be started, a look now and then. Safe to cancel."""
+    limiter = anyio.CapacityLimiter(math.inf)  # each child costs a thread; they must not starve one another
+    try:
+        await anyio.to_thread.run_sync(_wait_blocking, pid, abandon_on_cancel=True, limiter=limiter)
+    except RuntimeError:
+        await _poll_while(lambda: _runs(pid))
 
 
 def _wait_blocking(pid: int) -> None:
@@ -185,6 +247,12 @@ def _wait_blocking(pid: int) -> None:
         os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
 
 
-def _threads() -> anyio.CapacityLimiter:
-    """Where there are no pidfds each child costs a waiting thread; they must not starve one another."""
-    return anyio.CapacityLimiter(math.inf)
+def _runs(pid: int) -> bool:
+    with suppress(ChildProcessError):
+        return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
+    return False
+
+
+async def _poll_while(condition: Callable[[], bool]) -> None:
+    while condition():  # noqa: ASYNC110  # the kernel tells nobody
+        await anyio.sleep(POLL_SECONDS)

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,6 +20,11 @@ from acp_client.process.guardian import GUARDIAN
 
 MARKER_VARIABLE: Final = "ACP_SUBAGENTS_RUN"
 """In the environment of every process of a run: a path of run ids, ours last, so that a run is found whole."""
+
+
+DISCARD_SECONDS: Final = 1.0
+"""How long the kernel may take to end a process that has just begun."""
+DISCARD_POLL_SECONDS: Final = 0.002
 
 
 class SpawnError(Exception):
@@ -66,12 +74,26 @@ def spawn(command: Sequence[str], *, cwd: str, env: Mapping[str, str], marker: s
         raise SpawnError(explain(error, command, cwd, env)) from error
     # It is ours to wait for: Popen must neither poll it nor warn that it was not waited for.
     process.returncode = 0
-    GUARDIAN.watch(process.pid)
     _close(child_in, child_out, child_err)
-    return Spawned(process.pid, our_in, our_out, our_err, _pidfd(process.pid), marker)
+    GUARDIAN.watch(process.pid)
+    return Spawned(process.pid, our_in, our_out, our_err, open_pidfd(process.pid), marker)
 
 
-def _pidfd(pid: int) -> int | None:
+def discard(spawned: Spawned) -> None:
+    """End a process that nobody will run, a moment after its start. Blocks, for `DISCARD_SECONDS` at the most."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(spawned.pid, signal.SIGKILL)
+    _close(spawned.stdin, spawned.stdout, spawned.stderr)
+    if spawned.pidfd is not None:
+        _close(spawned.pidfd)
+    give_up_at = time.monotonic() + DISCARD_SECONDS
+    with suppress(ChildProcessError):
+        while os.waitid(os.P_PID, spawned.pid, os.WEXITED | os.WNOHANG) is None and time.monotonic() < give_up_at:
+            time.sleep(DISCARD_POLL_SECONDS)
+    GUARDIAN.forget(spawned.pid)
+
+
+def open_pidfd(pid: int) -> int | None:
     """A descriptor that becomes readable when the process ends; None where the platform has none (or none left)."""
     try:
         return os.pidfd_open(pid)  # Linux 5.3

@@ -1,4 +1,4 @@
-"""The process table (Linux `/proc`): who of a run is still alive, in its group or escaped from it.
+"""The process table (Linux `/proc`): who of a run is still alive, in its session or escaped from it.
 
 Owns looking; sends no signal. One look serves all runs that wait for one: a look for each run would be quadratic with
 hundreds of children. Elsewhere than on Linux nothing can be found here, and an escaped process is a documented limit.
@@ -6,15 +6,18 @@ hundreds of children. Elsewhere than on Linux nothing can be found here, and an 
 
 from __future__ import annotations
 
+import errno
+import functools
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
 import anyio
-import anyio.to_thread
+
+from acp_client.process.threads import in_thread
 
 IS_LINUX: Final = os.path.exists("/proc/self/stat")  # noqa: PTH110  # pathlib is not worth its import here
 
@@ -25,10 +28,17 @@ INLINE_CANDIDATES: Final = 64
 CROWD_PAUSE: Final = 4
 """After a look in a thread the next one waits this many times as long: at most a fifth of a core is spent looking."""
 
+EXEC_LOOKS: Final = 25
+EXEC_SECONDS: Final = 0.002
+"""How often, and after which pause, a process is looked at again that was met in the middle of an exec: it takes less
+than a millisecond, unless the machine is busy."""
+HIDDEN: Final = b"\0"
+"""What stands for a file of `/proc` that cannot be read: holds no marker, and is not empty."""
+
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """What identifies the processes of one run: its group, which is its leader's pid, and its marker."""
+    """What identifies the processes of one run: its session, which is its leader's pid, and its marker."""
 
     pgid: int
     marker: str
@@ -42,55 +52,78 @@ class ProcessTable:
         self.leaders: set[int] = set()
         self._lock = anyio.Lock()
         self._next: _Look | None = None
+        self._rest_until = 0.0
 
-    async def survivors(self, tree: Tree) -> list[int]:
-        """Pids of the run's processes that are alive, its leader apart, as of a look begun after this call."""
-        if not IS_LINUX:
-            return []
-        look = self._next
-        if look is None:
-            look = self._next = _Look()
-            look.trees.append(tree)
-            async with self._lock:
-                self._next = None
+    async def survivors(self, tree: Tree) -> list[int] | None:
+        """Pids of the run's processes that are alive, its leader apart, as of a look begun after this call.
+
+        None where nobody can look: not Linux, or no descriptor left. Safe to cancel: who waits for the same look
+        begins another.
+        """
+        while IS_LINUX:
+            look = self._next
+            if look is None:
+                look = self._next = _Look([tree])
                 await self._perform(look)
-        else:
-            look.trees.append(tree)
-            await look.done.wait()
-        return look.found.get(tree.pgid, [])
+            else:
+                look.trees.append(tree)
+                await look.done.wait()
+            if look.performed:
+                return look.found.get(tree.pgid, []) if look.complete else None
+        return None
 
     async def _perform(self, look: _Look) -> None:
         try:
-            pids = candidates(look.trees, self.leaders)
-            if len(pids) <= INLINE_CANDIDATES:
-                look.found = find(look.trees, pids, self.leaders)
-                return
-            began = time.monotonic()
-            look.found = await anyio.to_thread.run_sync(find, look.trees, pids, set(self.leaders))
-            await anyio.sleep((time.monotonic() - began) * CROWD_PAUSE)
+            async with self._lock:
+                await anyio.sleep_until(self._rest_until)
+                self._next = None
+                await self._look(look)
         finally:
+            if self._next is look:  # cancelled while it waited for its turn
+                self._next = None
             look.done.set()
+
+    async def _look(self, look: _Look) -> None:
+        began = anyio.current_time()
+        with suppress(OSError):  # no descriptor left
+            pids = candidates(_all_pids(), _newest_pid(), look.trees, self.leaders, time.monotonic())
+            for _ in range(EXEC_LOOKS):
+                crowd = len(pids) > INLINE_CANDIDATES
+                search = functools.partial(find, look.trees, pids, frozenset(self.leaders), look.found)
+                pids = await in_thread(search) if crowd else search()
+                if crowd:
+                    self._rest_until = anyio.current_time() + (anyio.current_time() - began) * CROWD_PAUSE
+                if not pids:
+                    break
+                await anyio.sleep(EXEC_SECONDS)
+            look.complete = True
+        look.performed = True
 
 
 class _Look:
-    """One look and those who wait for it."""
+    """One look and those who wait for it. Not complete if there was no descriptor left to make it with."""
 
-    def __init__(self) -> None:
-        self.trees: list[Tree] = []
+    def __init__(self, trees: list[Tree]) -> None:
+        self.trees = trees
         self.found: dict[int, list[int]] = {}
+        self.complete = False
+        self.performed = False
         self.done = anyio.Event()
 
 
-def candidates(trees: Iterable[Tree], leaders: set[int]) -> list[int]:
-    """Pids that can belong to one of the trees, leaders apart."""
-    pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208  # a third of its cost
-    oldest = min(trees, key=lambda tree: tree.born)
-    if time.monotonic() - oldest.born > YOUNG_SECONDS:
+def candidates(
+    pids: Iterable[int], newest: int, trees: Collection[Tree], leaders: Collection[int], now: float
+) -> list[int]:
+    """Those of `pids` that can belong to one of the trees, leaders apart. Pure; `newest` is the pid given last."""
+    if now - min(tree.born for tree in trees) > YOUNG_SECONDS:
         return [pid for pid in pids if pid not in leaders]
-    lowest = min(tree.pgid for tree in trees if tree.born - oldest.born <= YOUNG_SECONDS)
-    newest = _newest_pid()
+    lowest = min(tree.pgid for tree in trees)
     wrapped = newest < lowest
     return [pid for pid in pids if (pid > lowest or (wrapped and pid <= newest)) and pid not in leaders]
+
+
+def _all_pids() -> list[int]:
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208  # a third of its cost
 
 
 def _newest_pid() -> int:
@@ -99,34 +132,60 @@ def _newest_pid() -> int:
         return int(file.read().split()[-1])
 
 
-def find(trees: Iterable[Tree], pids: Iterable[int], leaders: set[int]) -> dict[int, list[int]]:
-    """Sort living processes to the trees that they belong to, by group, else by the marker in their environment."""
-    by_group = {tree.pgid: tree for tree in trees}
-    found: dict[int, list[int]] = {}
+def find(
+    trees: Iterable[Tree], pids: Iterable[int], leaders: Collection[int], found: dict[int, list[int]]
+) -> list[int]:
+    """Sort living processes to the trees that they belong to, by session, else by the marker in their environment.
+
+    The session also holds those that only made a group of their own. Returns those that cannot be told yet, as they
+    are in the middle of an exec: look at them again. Raises OSError if no descriptor is left.
+    """
+    by_session = {tree.pgid: tree for tree in trees}
+    unclear = []
     for pid in pids:
-        group, alive = group_of(pid)
+        session, alive = session_of(pid)
         if not alive:
             continue
-        if group in by_group:
-            found.setdefault(group, []).append(pid)
-        elif group not in leaders:
+        if session in by_session:
+            found.setdefault(session, []).append(pid)
+        elif session not in leaders:
             environment = environment_of(pid)
-            for tree in trees if environment else ():
+            for tree in by_session.values() if environment else ():
                 if tree.marker.encode() in environment:
                     found.setdefault(tree.pgid, []).append(pid)
-    return found
+            if environment == b"" and _is_in_exec(pid):
+                unclear.append(pid)
+    return unclear
 
 
-def group_of(pid: int) -> tuple[int, bool]:
-    """The process group, and whether the process runs (a zombie does not)."""
-    with suppress(OSError), open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123
-        state, _parent, group = file.read().rpartition(b")")[2].split(maxsplit=3)[:3]
-        return int(group), state not in (b"Z", b"X")
-    return 0, False
+def session_of(pid: int) -> tuple[int, bool]:
+    """The session, and whether the process runs (a zombie does not). Raises OSError if no descriptor is left."""
+    fields = _stat(pid)
+    return (int(fields[3]), fields[0] not in (b"Z", b"X")) if fields else (0, False)
 
 
 def environment_of(pid: int) -> bytes:
-    """The environment that the process was started with; empty where it may not be read."""
-    with suppress(OSError), open(f"/proc/{pid}/environ", "rb") as file:  # noqa: PTH123
-        return file.read()
-    return b""
+    """The environment that the process was started with; `HIDDEN` where it may not be read. Raises OSError likewise."""
+    return _read(f"/proc/{pid}/environ")
+
+
+def _is_in_exec(pid: int) -> bool:
+    """It has memory (so it is no thread of the kernel's), and its new environment is not laid out yet."""
+    fields = _stat(pid)
+    return bool(fields) and fields[20] != b"0" and fields[47] == b"0"
+
+
+def _stat(pid: int) -> list[bytes]:
+    """The fields from `state` on, the third of proc(5); empty if the process has gone."""
+    return _read(f"/proc/{pid}/stat").rpartition(b") ")[2].strip(HIDDEN).split()
+
+
+def _read(path: str) -> bytes:
+    """`HIDDEN` where the process has ended meanwhile or is somebody else's."""
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123
+            return file.read()
+    except OSError as error:
+        if error.errno in (errno.EMFILE, errno.ENFILE):
+            raise
+        return HIDDEN

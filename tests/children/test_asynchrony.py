@@ -185,6 +185,27 @@ async def test_a_run_belongs_to_no_task_of_the_caller() -> None:
 
 
 @pytest.mark.row("ASYNC-2")
+@pytest.mark.parametrize("error", [None, LookupError("the block's own")])
+async def test_a_runner_may_be_left_by_another_task_than_entered_it(error: Exception | None) -> None:
+    """As a fixture or a generator is: no scope of ours is left open in either, and the error stays the caller's."""
+    runner = Runner()
+    runs = []
+
+    async def enter() -> None:
+        await runner.__aenter__()
+        runs.append(await runner.start(tiny("read -r _;" if error else WITH_HELPERS), "go"))
+
+    async def leave() -> None:
+        await runner.__aexit__(type(error) if error else None, error, None)
+
+    with nothing_left(), anyio.fail_after(15):
+        for work in (enter, leave):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(work)
+        assert (await runs[0].result()).reason == ("cancelled" if error else "end_turn")
+
+
+@pytest.mark.row("ASYNC-2")
 async def test_a_wait_that_is_given_up_loses_nothing(tmp_path: Path) -> None:
     """A deadline around the next event, the next result, the answer or the end: the run goes on, and so do they."""
     gate = tmp_path / "gate"

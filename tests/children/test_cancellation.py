@@ -12,7 +12,7 @@ from acp_client.session.events import Event
 from tests.support.kernel import marked, nothing_left
 from tests.support.scenarios import QUICK, Scripted
 
-SHORT = Limits(**QUICK | {"cancel_grace_seconds": 0.4, "eof_grace_seconds": 0.3, "term_grace_seconds": 0.3})
+SHORT = Limits(**QUICK | {"cancel_grace_seconds": 0.3, "eof_grace_seconds": 0.2, "term_grace_seconds": 0.3})
 PATIENT = Limits(**QUICK | {"cancel_grace_seconds": 10.0, "eof_grace_seconds": 10.0, "term_grace_seconds": 10.0})
 
 

@@ -1,9 +1,12 @@
 """Many at once: independent results, a cap that holds, and nothing served that was not offered."""
 
+import threading
 from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.lowlevel
+import anyio.to_thread
 import pytest
 
 from acp_client import AgentSpec, Limits, Runner, run_subagent
@@ -37,8 +40,9 @@ async def test_twenty_at_once_have_results_of_their_own(cap: int, tmp_path: Path
     seen = set()
     with nothing_left(), anyio.fail_after(40):
         async with Runner(max_concurrency=cap) as runner:
-            async for (_, prompt), result in runner.run_many(jobs):
-                kind = str(prompt).partition("-")[0]
+            async for job, result in runner.run_many(jobs):
+                prompt = jobs[jobs.index(job)][1]  # type: ignore[arg-type]  # each job as it was given
+                kind = prompt.partition("-")[0]
                 assert result.reason == kinds[kind][1]
                 assert result.text == ("" if kind == "missing" else prompt)
                 seen.add(prompt)
@@ -84,6 +88,26 @@ async def test_a_run_that_ends_frees_its_place_for_the_next_however_it_ended(tmp
             runs = [await runner.start(spec, "go") for spec in (missing, crash, missing, crash, *meet)]
             reasons = [(await run.result()).reason for run in runs]
     assert reasons == ["spawn_failed", "agent_exited", "spawn_failed", "agent_exited", "end_turn", "end_turn"]
+
+
+@pytest.mark.row("CONC-2")
+async def test_a_program_that_keeps_every_worker_thread_busy_does_not_hold_up_its_runs(tmp_path: Path) -> None:
+    """Perhaps those threads wait for the runs."""
+    done = threading.Event()
+    child = Scripted(tmp_path, {"prompt": [{"spawn": {"leave": True, "session": True}}, {"chunk": "x"}]}, limits=SHORT)
+    limiter = anyio.to_thread.current_default_thread_limiter()
+    before, limiter.total_tokens = limiter.total_tokens, 1
+    try:
+        with nothing_left(), anyio.fail_after(15):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(anyio.to_thread.run_sync, lambda: done.wait())  # noqa: PLW0108  # its overload puzzles mypy
+                await anyio.lowlevel.checkpoint()
+                result = await run_subagent(child.spec, "go")
+                done.set()
+    finally:
+        done.set()
+        limiter.total_tokens = before
+    assert (result.reason, result.text, result.flags.killed) == ("end_turn", "x", "term")
 
 
 @pytest.mark.row("CONC-3")

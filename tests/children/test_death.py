@@ -12,7 +12,7 @@ from acp_client import AgentSpec, Limits, Runner, RunResult, run_subagent
 from tests.support.kernel import nothing_left
 from tests.support.scenarios import QUICK, Scripted
 
-PATIENT = Limits(**QUICK | {"startup_timeout_seconds": 600.0, "idle_timeout_seconds": None})
+PATIENT = Limits(**QUICK | {"startup_timeout_seconds": 600.0, "idle_timeout_seconds": None, "eof_grace_seconds": 0.3})
 """No deadline helps here: what ends the run is that the child is gone."""
 
 
@@ -117,7 +117,7 @@ GONE: dict[str, tuple[str, ...]] = {
 @pytest.mark.parametrize("name", GONE)
 async def test_writing_to_a_child_that_is_gone_is_a_result(name: str) -> None:
     """Whichever error the pipe gives, at whichever write."""
-    limits = Limits(**QUICK | {"startup_timeout_seconds": 1.0})
+    limits = Limits(**QUICK | {"startup_timeout_seconds": 0.7, "eof_grace_seconds": 0.1})
     result = await run(AgentSpec(command=GONE[name], limits=limits), BIG)
     assert result.reason in {"agent_exited", *(["startup_timeout"] if "stdin" in name else [])}  # before or after us
     assert result.failure is not None

@@ -11,7 +11,7 @@ from acp_client import AgentSpec, Limits, Runner, RunResult, run_subagent
 from tests.support.kernel import nothing_left
 from tests.support.scenarios import QUICK, Scripted
 
-SHORT = QUICK | {"cancel_grace_seconds": 0.3, "eof_grace_seconds": 0.3, "term_grace_seconds": 0.3}
+SHORT = QUICK | {"cancel_grace_seconds": 0.2, "eof_grace_seconds": 0.2, "term_grace_seconds": 0.3}
 IN_PROGRESS = {"toolCallId": "t", "title": "Build", "kind": "execute", "status": "in_progress"}
 
 
@@ -67,7 +67,7 @@ async def test_a_turn_that_never_ends_is_cancelled_at_its_deadline(name: str, tm
 async def test_a_turn_that_is_busy_for_ever_meets_the_limit_of_the_run(tmp_path: Path) -> None:
     """Signs of life move the idle deadline only."""
     busy = {"repeat": {"forever": True, "steps": [{"chunk": "."}, {"delay": 0.02}]}}
-    limits = Limits(**SHORT | {"run_timeout_seconds": 1.2, "idle_timeout_seconds": 0.6})
+    limits = Limits(**SHORT | {"run_timeout_seconds": 1.0, "idle_timeout_seconds": 0.6})
     result = await run(Scripted(tmp_path, {"prompt": [busy], "on_cancel": "ignore"}, limits=limits).spec)
     assert (result.status, result.reason) == ("error", "run_timeout")
     assert set(result.text) == {"."}
@@ -151,7 +151,7 @@ async def test_the_failure_names_the_request_that_hung(name: str, tmp_path: Path
     scenario, spec, request, stage = HUNG[name]
     hook = next(key for key in ("initialize", "new_session", "authenticate") if key in scenario)
     scenario = {**scenario, hook: [{"stderr": "waiting for MCP server 'db'"}, {"hang": True}]}
-    child = Scripted(tmp_path, scenario, limits=Limits(**SHORT | {"startup_timeout_seconds": 0.9}), **spec)
+    child = Scripted(tmp_path, scenario, limits=Limits(**SHORT | {"startup_timeout_seconds": 0.7}), **spec)
     result = await run(child.spec)
     assert (result.status, result.reason) == ("error", "startup_timeout")
     assert result.failure is not None
@@ -176,12 +176,12 @@ async def test_a_setting_that_hangs_before_the_prompt_ends_with_the_run_at_the_l
 
 
 @pytest.mark.row("HANG-7")
-@pytest.mark.parametrize(("startup", "reason"), [(0.5, "startup_timeout"), (15.0, "end_turn"), (None, "end_turn")])
+@pytest.mark.parametrize(("startup", "reason"), [(0.3, "startup_timeout"), (15.0, "end_turn"), (None, "end_turn")])
 async def test_a_slow_start_is_a_matter_of_the_agents_own_limit(
     startup: float | None, reason: str, tmp_path: Path
 ) -> None:
     """The same child under a limit that is too short, long enough, or off."""
-    scenario = {"initialize": [{"delay": 1.0}], "prompt": [{"chunk": "hi"}]}
+    scenario = {"initialize": [{"delay": 0.6}], "prompt": [{"chunk": "hi"}]}
     child = Scripted(tmp_path, scenario, limits=Limits(**SHORT | {"startup_timeout_seconds": startup}))
     assert (await run(child.spec)).reason == reason
 

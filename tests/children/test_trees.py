@@ -10,9 +10,12 @@ import pytest
 from acp_client import AgentSpec, Limits, Runner, RunResult, run_subagent
 from tests.support.kernel import nothing_left, zombies
 from tests.support.scenarios import Scripted
+from tests.support.tiny import tiny
 
-SHORT = Limits(eof_grace_seconds=0.3, term_grace_seconds=0.3, cancel_grace_seconds=0.3, late_update_grace_seconds=0.0)
-"""For those who are deaf on purpose: the graces pass in full."""
+SHORT = Limits(eof_grace_seconds=0.1, term_grace_seconds=0.1, cancel_grace_seconds=0.1, late_update_grace_seconds=0.0)
+"""For those who are deaf to everything on purpose: the graces pass in full."""
+STEADY = Limits(eof_grace_seconds=0.1, term_grace_seconds=10.0, late_update_grace_seconds=0.0)
+"""For those who hear SIGTERM."""
 PATIENT = Limits(eof_grace_seconds=10.0, term_grace_seconds=10.0, late_update_grace_seconds=0.0)
 """For those who are not: a grace that passed in full would show as the next rung."""
 
@@ -131,8 +134,8 @@ async def test_a_helper_that_floods_our_pipe_after_its_leader_cannot_hold_us(tmp
 
 DEAF: dict[str, tuple[list[str], str | None, Limits]] = {
     "to nothing": ([], None, PATIENT),
-    "to EOF": (["eof"], "term", SHORT),
-    "to stdin as a whole": (["stdin"], "term", SHORT),
+    "to EOF": (["eof"], "term", STEADY),
+    "to stdin as a whole": (["stdin"], "term", STEADY),
     "to EOF and SIGTERM": (["eof", "SIGTERM"], "kill", SHORT),
     "to EOF and every polite signal": (["eof", "SIGTERM", "SIGINT", "SIGHUP"], "kill", SHORT),
 }
@@ -168,24 +171,18 @@ async def test_a_killed_leader_does_not_take_its_note_down_to_sigterm(tmp_path: 
 
 
 @pytest.mark.row("TREE-7")
-async def test_no_run_leaves_a_zombie_however_it_ended(tmp_path: Path) -> None:
+async def test_no_run_leaves_a_zombie_however_it_ended() -> None:
     """Looked at after each run, and after many side by side: completed, exited, killed, timed out, never started."""
-    folders = iter(range(100))
-
-    def spec(scenario: dict[str, Any], **limits: Any) -> AgentSpec:
-        folder = tmp_path / str(next(folders))
-        folder.mkdir()
-        return Scripted(folder, scenario, limits=SHORT.model_copy(update=limits)).spec
-
+    hang = Limits(startup_timeout_seconds=0.2, term_grace_seconds=0.1)
     specs = [
-        spec({"prompt": ANSWER}),
-        spec({"prompt": [{"exit": 1}]}),
-        spec({"prompt": [{"signal": "SIGKILL"}]}),
-        spec({"ignore": ["eof", "SIGTERM"], "prompt": ANSWER}),
-        spec({"prompt": [{"hang": True}]}, run_timeout_seconds=0.8),
-        AgentSpec(command=("true",), limits=SHORT),
-        AgentSpec(command=("/nonexistent/agent",), limits=SHORT),
-        AgentSpec(command=("sh", "-c", "sleep 600 & exit 0"), limits=SHORT),
+        tiny(),
+        tiny("sleep 600 & setsid sleep 600 &"),
+        tiny("trap '' TERM; sleep 600 &"),
+        tiny("exit 1;"),
+        tiny("kill -9 $$;"),
+        tiny("sleep 600;", limits=hang),
+        tiny("trap '' TERM; sleep 600;", limits=hang),
+        AgentSpec(command=("/nonexistent/agent",)),
     ]
     with nothing_left(), anyio.fail_after(60):
         async with Runner(max_concurrency=4) as runner:
@@ -194,5 +191,5 @@ async def test_no_run_leaves_a_zombie_however_it_ended(tmp_path: Path) -> None:
                 run = await runner.start(one, "go")
                 await run.result()
                 assert zombies() == []
-            async for _ in runner.run_many([(one, "go") for one in specs * 5]):
+            async for _ in runner.run_many([(one, "go") for one in specs * 6]):
                 pass  # now some leaders are zombies, until what they left is swept; none is in the end

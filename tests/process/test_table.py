@@ -1,0 +1,129 @@
+"""Who of a run is still alive: pure candidates, and one look for all who wait for it."""
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+import anyio
+import anyio.lowlevel
+import pytest
+
+from acp_client.process.spawn import MARKER_VARIABLE
+from acp_client.process.table import INLINE_CANDIDATES, YOUNG_SECONDS, ProcessTable, Tree, candidates, find
+
+NOW = 1000.0
+YOUNG, OLD = NOW - YOUNG_SECONDS / 2, NOW - YOUNG_SECONDS * 2
+
+
+@pytest.mark.parametrize(
+    ("trees", "newest", "expected"),
+    [
+        ([Tree(50, "m", YOUNG)], 70, [60, 70]),
+        ([Tree(50, "m", OLD)], 70, [10, 40, 60, 70]),
+        ([Tree(50, "m", YOUNG), Tree(20, "n", YOUNG)], 70, [40, 60, 70]),
+        ([Tree(50, "m", YOUNG), Tree(20, "n", OLD)], 70, [10, 40, 60, 70]),
+        ([Tree(65, "m", YOUNG)], 10, [10, 70]),
+        ([Tree(65, "m", YOUNG)], 40, [10, 40, 70]),
+        ([Tree(70, "m", YOUNG)], 70, []),
+        ([Tree(50, "m", NOW)], 50, [60, 70]),
+    ],
+    ids=["young", "old", "two young", "one old", "gone round", "gone round further", "the newest", "just born"],
+)
+def test_only_pids_given_after_the_youngest_leader_are_candidates(
+    trees: list[Tree], newest: int, expected: list[int]
+) -> None:
+    """Unless a leader is so old that pids may have gone round; other leaders are passed over."""
+    pids = [10, 30, 40, 60, 70]
+    assert candidates(pids, newest, trees, {30, *(tree.pgid for tree in trees)} - {70}, NOW) == expected
+
+
+@contextmanager
+def sleeper(*, marker: str = "", session: bool = True) -> Iterator[int]:
+    """A process that sleeps, with a marker; ended after the block."""
+    process = subprocess.Popen(["sleep", "600"], env={MARKER_VARIABLE: marker}, start_new_session=session)
+    try:
+        yield process.pid
+    finally:
+        process.kill()
+        process.wait()
+
+
+def found_by(trees: list[Tree], pids: list[int], *leaders: int) -> dict[int, list[int]]:
+    """What is found, all execs being over."""
+    found: dict[int, list[int]] = {}
+    while pids:
+        pids = find(trees, pids, leaders, found)
+    return found
+
+
+def test_a_process_belongs_to_the_tree_of_its_session_else_of_its_marker() -> None:
+    """Zombies, other living leaders and strangers to none."""
+    with (
+        sleeper() as ours,
+        sleeper(marker="outer:table-run1") as escaped,
+        sleeper(marker="table-run2") as other,
+        sleeper(marker="table-run1") as zombie,
+    ):
+        os.kill(zombie, signal.SIGKILL)
+        os.waitid(os.P_PID, zombie, os.WEXITED | os.WNOWAIT)
+        pids = [ours, escaped, other, zombie, os.getpid(), 2**22 + 1]
+        tree = Tree(ours, "table-run1")
+        assert found_by([tree], pids) == {ours: [ours, escaped]}
+        assert found_by([tree], pids, escaped) == {ours: [ours]}
+        assert found_by([tree, Tree(2, "table-run2")], pids) == {ours: [ours, escaped], 2: [other]}
+
+
+async def test_one_look_serves_all_who_ask_before_it_begins() -> None:
+    """Each gets its own survivors."""
+    found: dict[str, list[int] | None] = {}
+    with anyio.fail_after(10), ExitStack() as sleepers:
+        table = ProcessTable()
+        expected = {name: [sleepers.enter_context(sleeper(marker=f"table-test-{name}"))] for name in "abc"}
+
+        async def ask(number: int, name: str) -> None:
+            found[name] = await table.survivors(Tree(-number, f"table-test-{name}", 0))
+
+        async with anyio.create_task_group() as tasks:
+            for number, name in enumerate("abcd", 1):
+                tasks.start_soon(ask, number, name)
+    assert found == {**expected, "d": []}
+
+
+@pytest.mark.parametrize("turns", range(6))
+async def test_a_look_that_is_given_up_leaves_nobody_waiting(turns: int) -> None:
+    """Whoever was to perform it is cancelled, at any moment: the others begin another."""
+    found: list[list[int] | None] = []
+    with anyio.fail_after(10), sleeper(marker="table-test-a") as pid:
+        table = ProcessTable()
+
+        async def ask() -> None:
+            found.append(await table.survivors(Tree(-1, "table-test-a", 0)))
+
+        async def ask_and_give_up(scope: anyio.CancelScope) -> None:
+            with scope:
+                await table.survivors(Tree(-2, "table-test-b", 0))
+
+        async with anyio.create_task_group() as tasks:
+            scopes = [anyio.CancelScope() for _ in range(3)]
+            for scope in scopes:
+                tasks.start_soon(ask_and_give_up, scope)
+            await anyio.lowlevel.checkpoint()
+            tasks.start_soon(ask)
+            for _ in range(turns):
+                await anyio.lowlevel.checkpoint()
+            for scope in scopes:
+                scope.cancel()
+    assert found == [[pid]]
+
+
+async def test_a_crowd_is_looked_at_in_a_thread_and_not_all_the_time() -> None:
+    """The loop is not held; a second look begins only after a rest."""
+    with anyio.fail_after(30), ExitStack() as sleepers:
+        pids = {sleepers.enter_context(sleeper(marker="table-test-a")) for _ in range(INLINE_CANDIDATES + 1)}
+        table = ProcessTable()
+        for _ in range(2):
+            found = await table.survivors(Tree(-1, "table-test-a", 0))
+            assert found is not None
+            assert set(found) == pids
