@@ -13,7 +13,7 @@ from acp_client._version import __version__
 if TYPE_CHECKING:
     from acp_client.outcome import REASONS, Failure, RunResult
     from acp_client.policy.permission import Decision, PermissionRequest
-    from acp_client.run import Run
+    from acp_client.run.handle import Run
     from acp_client.runner import Job, Runner, run_subagent, run_subagent_sync
     from acp_client.spec import AgentSpec, Limits
 
@@ -36,7 +36,7 @@ __all__ = [
 _HOMES = {
     "acp_client.outcome": ("REASONS", "Failure", "RunResult"),
     "acp_client.policy.permission": ("Decision", "PermissionRequest"),
-    "acp_client.run": ("Run",),
+    "acp_client.run.handle": ("Run",),
     "acp_client.runner": ("Job", "Runner", "run_subagent", "run_subagent_sync"),
     "acp_client.spec": ("AgentSpec", "Limits"),
 }

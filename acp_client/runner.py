@@ -16,14 +16,14 @@ from typing import Any, Final, Self, TypeAlias
 
 import anyio
 
-from acp_client.life import Life
 from acp_client.outcome import RunResult
 from acp_client.process.guardian import GUARDIAN
 from acp_client.process.host import TaskHost
 from acp_client.process.table import ProcessTable
 from acp_client.process.threads import in_thread
 from acp_client.prompt import Prompt, prompt_blocks
-from acp_client.run import Run
+from acp_client.run.handle import Run
+from acp_client.run.life import Life
 from acp_client.spec import AgentSpec
 
 DEFAULT_MAX_CONCURRENCY: Final = 32

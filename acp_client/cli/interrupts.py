@@ -12,7 +12,7 @@ from typing import Final
 import anyio
 from anyio.abc import TaskStatus
 
-from acp_client.run import Run
+from acp_client.run.handle import Run
 
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 

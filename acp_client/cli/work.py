@@ -19,7 +19,7 @@ from acp_client.cli.show.answers import ANSWERS, Answer
 from acp_client.cli.show.narration import Line, output_failure
 from acp_client.cli.show.output import Output, Writer, same_file
 from acp_client.cli.show.progress import FailuresOnly, PlainProgress, Progress
-from acp_client.run import Run
+from acp_client.run.handle import Run
 from acp_client.runner import Runner
 from acp_client.spec import AgentSpec
 

@@ -176,6 +176,12 @@ class AgentProcess:
             return False
         return True
 
+    def kill(self) -> None:
+        """Kill the group at once, without any grace; `stop` finds the rest. Idempotent."""
+        if not self.released:
+            self._note_killed("kill")
+            self.signal_group(signal.SIGKILL)
+
     def _note_killed(self, name: Killed | None) -> None:
         """The highest rung counts, of the leader or of what it left."""
         if self.killed != "kill":

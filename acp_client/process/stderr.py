@@ -91,3 +91,22 @@ def _word_end(cut: bytes) -> int:
     match = _CUT_WORD.match(cut)
     assert match is not None  # it matches nothing, too
     return match.end()
+
+
+class StderrEvents:
+    """The same stream as redacted text for whoever listens, a piece at a time.
+
+    Characters and secrets that a read has cut come whole, with the next piece or at the end.
+    """
+
+    def __init__(self, redactor: Redactor) -> None:
+        self._decode = codecs.getincrementaldecoder("utf-8")(errors="replace").decode
+        self._redact = redactor.stream()
+
+    def feed(self, data: bytes) -> str:
+        """What can be shown by now, possibly nothing."""
+        return self._redact.feed(self._decode(data))
+
+    def finish(self) -> str:
+        """No more will come: the rest."""
+        return self._redact.feed(self._decode(b"", final=True)) + self._redact.flush()

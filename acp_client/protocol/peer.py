@@ -235,10 +235,7 @@ class Peer:
     def start_request(
         self, method: str, params: dict[str, Any], on_settled: Callable[[Settled], None] | None = None
     ) -> Pending:
-        """Send a request without waiting. `on_settled` is called at the answer's place in wire order.
-
-        Raises ConnectionClosed if the connection cannot answer any more.
-        """
+        """Send a request; `on_settled` is called at its answer's place in wire order. Raises ConnectionClosed."""
         request, frame = self._link.request(method, params)
         pending = Pending(request, on_settled)
         self._pending[request] = pending
@@ -271,6 +268,11 @@ class Peer:
     async def lost(self) -> None:
         """Return once they have closed their reading end: nothing of ours arrives any more. Safe to cancel."""
         await self._outbox.lost.wait()
+
+    async def answer_all(self) -> None:
+        """Wait until every request of theirs that has arrived is answered. Safe to cancel; bound it yourself."""
+        while self._handlers:
+            await self._outbox.changed()
 
     async def flush(self) -> None:
         """Wait until all that was queued is written, or cannot be. Safe to cancel; bound it yourself."""

@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from acp_client.process.child import AgentProcess
 from acp_client.process.environment import ScrubbedEnvironment, scrub, secret_values
-from acp_client.process.redaction import Redactor, StreamRedactor
+from acp_client.process.redaction import Redactor
 from acp_client.process.spawn import Spawned, launch
-from acp_client.process.stderr import StderrTail
+from acp_client.process.stderr import StderrEvents, StderrTail
 from acp_client.spec import AgentSpec
 
 DEPTH_VARIABLE: Final = "ACP_SUBAGENTS_DEPTH"
@@ -30,7 +30,7 @@ class Facts:
     environment: ScrubbedEnvironment
     redactor: Redactor
     stderr: StderrTail
-    stderr_shown: StreamRedactor
+    stderr_events: StderrEvents
     depth: int = 0
     process: AgentProcess | None = None
     agent_info: dict[str, Any] | None = None
@@ -59,7 +59,7 @@ def gather_facts(spec: AgentSpec, run_id: str) -> Facts:
         environment=environment,
         redactor=redactor,
         stderr=StderrTail(spec.limits.stderr_tail_bytes, redactor),
-        stderr_shown=redactor.stream(),
+        stderr_events=StderrEvents(redactor),
         depth=_depth(),
     )
 

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from pydantic_core import to_json
 
-from acp_client.facts import Facts
 from acp_client.outcome import REASONS, Diagnostics, Failure, Flags, RunResult, StdoutNoise, Timings
+from acp_client.run.facts import Facts
 from acp_client.safe_text import printable
 from acp_client.session.ending import Ending
 from acp_client.session.session import Session

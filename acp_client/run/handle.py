@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import signal
-from contextlib import suppress
-
-from acp_client.life import Life
 from acp_client.outcome import RunResult
+from acp_client.run.life import Life
 from acp_client.session.stream import EventStream
 from acp_client.spec import AgentSpec
 
@@ -53,12 +49,7 @@ class Run:
         For the impatient: unsaved work of the agent is lost. What left the group (`setsid`) is swept after it, with
         the usual `term_grace_seconds`. Idempotent; nothing more than a cancel before the process is there.
         """
-        self._life.cancel()
-        process = self._life._facts.process  # noqa: SLF001  # a run and its life are one
-        if process is not None and not process.released:
-            process.killed = "kill"
-            with suppress(ProcessLookupError, PermissionError):  # gone; or zombies only, as macOS says it
-                os.killpg(process.pid, signal.SIGKILL)
+        self._life.kill()
 
     async def answer(self) -> RunResult:
         """The result as soon as the turn is decided, before the child is gone: no exit code, no late text.

@@ -1,0 +1,220 @@
+"""One run, from admission to the last trace of its child: the script of a child's life.
+
+Owns the tasks of a run and the order of its ending. Every wait in it is bounded: the conversation by the clock, the
+ending by the graces of `Limits`. Runs in a task of the runner's, shielded from the caller, so that nothing can break
+its clean-up.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import anyio
+
+from acp_client.logs import get_logger
+from acp_client.outcome import REASONS, Failure, RunResult
+from acp_client.process.child import AgentProcess, ladder
+from acp_client.process.spawn import SpawnError, discard
+from acp_client.process.table import ProcessTable
+from acp_client.process.threads import in_thread
+from acp_client.protocol.peer import Peer
+from acp_client.run.conversation import Conversation
+from acp_client.run.facts import gather_facts
+from acp_client.run.report import build_result
+from acp_client.run.verdict import Verdict
+from acp_client.safe_text import printable
+from acp_client.session.ending import Ending
+from acp_client.session.events import RunStarted, StderrOutput
+from acp_client.session.stream import EventHub
+from acp_client.spec import AgentSpec
+
+EXIT_STATUS_SECONDS: Final = 0.25
+"""After EOF, how long the exit status is waited for, so that the failure can name it."""
+LATE_TOTAL_SECONDS: Final = 2.0
+"""The most that a stream of late updates can hold up the end of a run."""
+
+HOPELESS: Final = frozenset({"startup_timeout", "cancelled"})
+"""Without a session these leave nobody to be polite to: no grace for EOF."""
+
+
+class Life:
+    """The inner side of a run. `handle.Run` is what the caller holds."""
+
+    def __init__(self, spec: AgentSpec, prompt: Sequence[dict[str, Any]], run_id: str, table: ProcessTable) -> None:
+        self.spec: Final = spec
+        self.hub: Final = EventHub(spec.limits.max_events_buffered)
+        self.answered: Final = anyio.Event()
+        self.finished: Final = anyio.Event()
+        self.answer: RunResult | None = None
+        self.result: RunResult | None = None
+        self.on_end: Callable[[], None] | None = None
+        self._table = table
+        self._began = time.monotonic()
+        self._facts = gather_facts(spec, run_id)
+        self._verdict = Verdict()
+        self._talk = Conversation(spec, prompt, self._facts, self.hub, self._verdict)
+        self._eof = anyio.Event()
+
+    @property
+    def ending(self) -> Ending | None:
+        """The first terminal cause, once there is one."""
+        return self._verdict.ending
+
+    def cancel(self) -> None:
+        """The caller wants it to end."""
+        session = self._talk.session
+        self._verdict.decide(Ending("cancelled", "", session.stage, session.open_request))
+
+    def kill(self) -> None:
+        """The caller wants it to end now: no grace for the process group."""
+        self.cancel()
+        if self._facts.process is not None:
+            self._facts.process.kill()
+
+    async def live(self, admitted: anyio.Event) -> None:
+        """The whole life; the result is there when it returns. Raises only a native cancel, as a closing loop does."""
+        with anyio.CancelScope(shield=True):
+            try:
+                await self._verdict.interrupt(admitted.wait)
+                if self.ending is None:
+                    await self._spawn_and_run()
+            except Exception:  # noqa: BLE001  # the boundary: our fault must not become the caller's exception
+                get_logger(__name__).exception("run failed inside", run_id=self._facts.run_id)
+                self._verdict.decide(Ending("internal_error", "", self._talk.session.stage))
+            finally:
+                self.cancel()  # decides only where nothing has: the loop is being closed
+                try:
+                    await self._leave_nothing()
+                finally:
+                    self._settle()
+
+    async def _spawn_and_run(self) -> None:
+        self._talk.clock.start(anyio.current_time())
+        began = time.monotonic()
+        try:
+            spawned = await in_thread(self._facts.launch, discard)
+        except SpawnError as error:
+            self._verdict.decide(Ending("spawn_failed", str(error), "spawn"))
+            return
+        process = self._facts.process = AgentProcess(spawned, self._table)
+        self._facts.timings["spawn"] = time.monotonic() - began
+        self.hub.put(RunStarted(self._facts.run_id, self.spec.label, process.pid))
+        self.hub.wake()
+        await self._run(process)
+
+    async def _run(self, process: AgentProcess) -> None:
+        session = self._talk.session
+        peer = Peer(process.transport, session, session.dispatcher(), max_frame_bytes=self.spec.limits.max_frame_bytes)
+        session.peer = peer
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(process.watch)
+            tasks.start_soon(self._drain_stderr, process)
+            tasks.start_soon(self._read, peer)
+            tasks.start_soon(self._talk.watch_clock)
+            await self._verdict.interrupt(self._talk.hold)
+            await self._wind_down(peer, process)
+            self._settle_answer(peer)
+            await self._finish(peer, process)
+            tasks.cancel_scope.cancel()
+
+    async def _read(self, peer: Peer) -> None:
+        await peer.run()
+        self._eof.set()
+
+    async def _drain_stderr(self, process: AgentProcess) -> None:
+        await process.drain_stderr(self._on_stderr)
+        if self.hub.listening:
+            self._show_stderr(self._facts.stderr_events.finish())
+
+    def _on_stderr(self, data: bytes) -> None:
+        self._talk.clock.touch(anyio.current_time())
+        self._facts.stderr.feed(data)
+        if self.hub.listening:  # redacting is not free, and a flood may come here
+            self._show_stderr(self._facts.stderr_events.feed(data))
+
+    def _show_stderr(self, text: str) -> None:
+        if text:
+            self.hub.put(StderrOutput(printable(text, multiline=True)))
+            self.hub.wake()
+
+    async def _wind_down(self, peer: Peer, process: AgentProcess) -> None:
+        """Tell the agent that it is over, if it does not know, and take what it still says."""
+        session = self._talk.session
+        if self.ending is None or self.ending.reason != "end_turn":
+            session.permissions.close()
+        if self._facts.prompt_sent and not self._talk.settled.is_set() and not self._eof.is_set():
+            peer.notify("session/cancel", {"sessionId": session.id})
+            with anyio.move_on_after(self.spec.limits.cancel_grace_seconds):
+                await self._talk.settled.wait()
+        if self.ending is not None and self.ending.reason == "agent_exited":
+            with anyio.move_on_after(EXIT_STATUS_SECONDS):
+                await process.exited.wait()
+            self._facts.outlived_stdout = not process.exited.is_set()
+
+    def _settle_answer(self, peer: Peer) -> None:
+        """The turn is decided: take what is in the pipe, then say so."""
+        peer.read_pending()
+        self.answer = self._report()
+        self.answered.set()
+
+    async def _finish(self, peer: Peer, process: AgentProcess) -> None:
+        limits = self.spec.limits
+        began = time.monotonic()
+        if self._talk.session.turn.phase == "late":
+            await self._await_quiet(limits.late_update_grace_seconds)
+        with anyio.move_on_after(limits.cancel_grace_seconds):
+            await peer.answer_all()
+            await peer.flush()
+        peer.close_send()
+        started = self._talk.session.id is not None or self.ending is None or self.ending.reason not in HOPELESS
+        eof_seconds = limits.eof_grace_seconds if started else 0
+        await process.stop(ladder(eof_seconds, limits.term_grace_seconds, limits.kill_wait_seconds))
+        with anyio.move_on_after(limits.kill_wait_seconds):  # what is in the pipes is read before they are closed
+            await self._eof.wait()
+            await process.stderr_ended.wait()
+        process.release()
+        self._facts.timings["teardown"] = time.monotonic() - began
+
+    async def _await_quiet(self, grace_seconds: float) -> None:
+        end = anyio.current_time() + LATE_TOTAL_SECONDS
+        while not self._eof.is_set():
+            quiet_at = min(self._talk.session.last_read + grace_seconds, end)
+            if anyio.current_time() >= quiet_at:
+                return
+            with anyio.move_on_at(quiet_at):
+                await self._eof.wait()
+
+    async def _leave_nothing(self) -> None:
+        """Only after a fault of ours, or a native cancel: what the script did not stop is stopped now."""
+        process = self._facts.process
+        if process is not None and not process.released:
+            try:
+                await process.end(self.spec.limits.kill_wait_seconds)
+            except Exception:  # noqa: BLE001  # the boundary, as above; it is released all the same
+                get_logger(__name__).exception("a child was not stopped in order", run_id=self._facts.run_id)
+
+    def _report(self) -> RunResult:
+        assert self.ending is not None  # only asked for once decided
+        first_chunk_at = self._talk.session.first_chunk_at
+        self._facts.timings["total"] = time.monotonic() - self._began
+        self._facts.dropped_events = self.hub.dropped
+        if first_chunk_at is not None:
+            self._facts.timings["first_chunk"] = first_chunk_at - self._talk.prompted_at
+        return build_result(self._facts, self._talk.session, self.ending)
+
+    def _settle(self) -> None:
+        self._talk.session.turn.phase = "closed"
+        try:
+            self.result = self._report()
+        except Exception:  # noqa: BLE001  # the boundary: who waits for the result must not wait for ever
+            get_logger(__name__).exception("the result cannot be put together", run_id=self._facts.run_id)
+            failure = Failure(stage="teardown", message=REASONS["internal_error"].meaning)
+            self.result = RunResult(status="error", reason="internal_error", failure=failure, run_id=self._facts.run_id)
+        self.answer = self.answer or self.result
+        self.hub.close(self.result)
+        self.answered.set()
+        self.finished.set()
+        if self.on_end is not None:
+            self.on_end()
