@@ -32,6 +32,8 @@ from acp_client.spec import AgentSpec
 
 EXIT_STATUS_SECONDS: Final = 0.25
 """After EOF, how long the exit status is waited for, so that the failure can name it."""
+ANSWER_SECONDS: Final = 0.5
+"""For requests that came with the end of the turn: a preset answers them at once, a person is not waited for."""
 LATE_TOTAL_SECONDS: Final = 2.0
 """The most that a stream of late updates can hold up the end of a run."""
 
@@ -164,6 +166,9 @@ class Life:
         began = time.monotonic()
         if self._talk.session.turn.phase == "late":
             await self._await_quiet(limits.late_update_grace_seconds)
+        with anyio.move_on_after(ANSWER_SECONDS):
+            await peer.answer_all()
+        self._talk.session.permissions.close()
         with anyio.move_on_after(limits.cancel_grace_seconds):
             await peer.answer_all()
             await peer.flush()

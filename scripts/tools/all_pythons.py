@@ -66,7 +66,7 @@ def _suite(python: Path, arguments: list[str], folder: Path | None = None) -> bo
     version = subprocess.check_output([str(python), "-VV"], text=True).strip()
     print(f"== {version} ({python})", flush=True)
     env = dict(os.environ) if folder is None else os.environ | {"COVERAGE_FILE": f"{folder}/data"}
-    argv = [str(python), "-m", "pytest", *arguments]
+    argv = [str(python), "-m", "pytest", "-n", str(2 * (os.cpu_count() or 1)), *arguments]
     return subprocess.run(argv, check=False, cwd=REPO, env=env).returncode == 0
 
 

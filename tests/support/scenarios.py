@@ -33,7 +33,7 @@ class Scripted:
         """The frames that the child received, in order; empty if it got none."""
         if not self.record.exists():
             return []
-        return [json.loads(line) for line in self.record.read_text().splitlines()]
+        return [json.loads(line) for line in self.record.read_bytes().split(b"\n") if line]
 
     def methods(self) -> list[str]:
         """The methods of what it received; answers as `answer`."""

@@ -117,8 +117,31 @@ async def test_a_question_in_one_write_with_the_answer_holds_nothing(tmp_path: P
     """No deadlock, though nobody waits for it."""
     ask = {"permission": {"wait": False}}
     burst = [{"chunk": "a"}, ask, {"chunk": "b"}, {"request": {"method": "_vendor/x", "wait": False}}]
-    result = await play(tmp_path, {"prompt": [{"together": [*burst, {"stop": "end_turn"}]}]})
+    child = Scripted(tmp_path, {"prompt": [{"together": [*burst, {"stop": "end_turn"}]}]}, limits=Limits(**QUICK))
+    with anyio.fail_after(20):
+        result = await run_subagent(child.spec, "go")
     assert (result.reason, result.text) == ("end_turn", "ab")
+    answers = {frame["id"]: frame for frame in child.received() if "method" not in frame}
+    assert answers[0]["result"] == {"outcome": {"outcome": "selected", "optionId": "reject"}}
+    assert answers[1]["error"]["code"] == -32601
+
+
+@pytest.mark.row("ORDER-2")
+async def test_nobody_is_waited_for_once_the_turn_has_its_answer(tmp_path: Path) -> None:
+    """A question that a person would have to answer is cancelled, not left open."""
+
+    async def policy(_request: PermissionRequest) -> Decision:
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    burst = [{"permission": {"wait": False}}, {"stop": "end_turn"}]
+    child = Scripted(tmp_path, {"prompt": [{"together": burst}]}, limits=Limits(**QUICK), permission=policy)
+    with anyio.fail_after(20):
+        result = await run_subagent(child.spec, "go")
+    assert result.reason == "end_turn"
+    assert [frame["result"] for frame in child.received() if "result" in frame] == [
+        {"outcome": {"outcome": "cancelled"}}
+    ]
 
 
 @pytest.mark.row("ORDER-2")
