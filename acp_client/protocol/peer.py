@@ -213,7 +213,8 @@ class Peer:
         try:
             with scope:
                 if self._dispatcher.needs_loading(request.method):
-                    await anyio.to_thread.run_sync(self._dispatcher.load)
+                    own = anyio.CapacityLimiter(1)  # the program may keep all of the default threads busy
+                    await anyio.to_thread.run_sync(self._dispatcher.load, limiter=own)
                 answer = await self._dispatcher.dispatch(request)
             if scope.cancelled_caught:
                 answer = Answer(code=REQUEST_CANCELLED, message="Request cancelled")

@@ -10,6 +10,7 @@ import contextlib
 import os
 import stat
 from typing import Final
+from weakref import WeakSet
 
 import anyio
 import anyio.lowlevel
@@ -24,6 +25,18 @@ DEFAULT_CAPACITY_BYTES: Final = READ_BYTES
 """What one direction of a memory pair holds before its writer has to wait."""
 
 
+_OPEN: Final[WeakSet[FdReader]] = WeakSet()
+"""All that are open, for a fork: its child would hold our end of a pipe, and the other side would see no EOF."""
+
+
+def _close_in_child() -> None:
+    for reader in list(_OPEN):
+        reader.abandon()
+
+
+os.register_at_fork(after_in_child=_close_in_child)
+
+
 class FdReader:
     """Reads one descriptor, which it owns from now on.
 
@@ -34,6 +47,7 @@ class FdReader:
         self._fd: int | None = fd
         self._waits = _make_non_blocking(fd)
         self._bytes_left: int | None = None
+        _OPEN.add(self)
 
     async def receive(self) -> bytes:
         """What is there, at most `READ_BYTES`; empty at EOF, after an error, after `close`. Safe to cancel."""
@@ -70,6 +84,12 @@ class FdReader:
         if self._fd is not None:
             fd, self._fd = self._fd, None
             _close(fd, waited_for=self._waits)
+
+    def abandon(self) -> None:
+        """In the child of a fork: close what is the parent's, and touch no event loop."""
+        if self._fd is not None:
+            os.close(self._fd)
+            self._fd = None
 
     def _read(self) -> bytes:
         if self._fd is None:
@@ -110,6 +130,13 @@ class FdTransport(FdReader):
             return
         with contextlib.suppress(anyio.ClosedResourceError):  # closed meanwhile: the next write says so
             await anyio.wait_writable(self._write_fd)
+
+    def abandon(self) -> None:
+        """As for the reader, for both descriptors."""
+        super().abandon()
+        if self._write_fd is not None:
+            os.close(self._write_fd)
+            self._write_fd = None
 
     def close_send(self) -> None:
         """Close the writing descriptor. Idempotent."""

@@ -140,11 +140,11 @@ def _no_details(_facts: Facts, _session: Session) -> list[str]:
 def _exit_details(facts: Facts, session: Session) -> list[str]:
     process = facts.process
     if process is None or facts.outlived_stdout:
-        how = "it closed its output and went on running"
+        how = "it closed its end of a pipe and went on running"
     elif process.signal is not None:
         how = f"killed by signal {process.signal}"
     else:
-        how = f"exit code {process.exit_code}"
+        how = "exit status unknown" if process.exit_code is None else f"exit code {process.exit_code}"
     return [how, *([] if session.frames else _noise_details(facts, session)), *_stderr_details(facts)]
 
 

@@ -89,13 +89,14 @@ class EventStream(AsyncIterator[Event]):
         return True
 
     def wake(self) -> None:
-        """Let the reader go on."""
+        """Let whoever reads go on."""
         self._wake.set()
+        self._wake = anyio.Event()
 
     def close(self, ending: RunEnded) -> None:
         """Nothing more will come."""
         self._ending = ending
-        self._wake.set()
+        self.wake()
 
     async def __anext__(self) -> Event:
         """The next event. Safe to cancel: nothing is lost."""
@@ -105,7 +106,6 @@ class EventStream(AsyncIterator[Event]):
                 return EventsLost(lost)
             if self._ending is not None:
                 return self._finish()
-            self._wake = anyio.Event()
             await self._wake.wait()
         event = self._buffer.popleft()
         return event if isinstance(event, Event) else to_event(event)

@@ -356,3 +356,27 @@ async def test_a_memory_pair_holds_what_it_was_made_for() -> None:
     assert ours.send_nowait(memoryview(b"def")) == 0
     assert theirs.receive_nowait() == b"abc"
     assert ours.send_nowait(memoryview(b"def")) == 3
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")  # what it is about, from 3.12 on
+async def test_a_fork_does_not_hold_the_pipe_open() -> None:
+    """Its child lives on, and the other side sees EOF all the same when we close."""
+    there, ours = os.pipe()
+    ours_in, theirs = os.pipe()
+    gate_out, gate_in = os.pipe()
+    transport = FdTransport(ours_in, ours)
+    pid = os.fork()
+    if pid == 0:
+        os.close(gate_in)
+        os.read(gate_out, 1)  # until the test lets go
+        os._exit(0)
+    os.close(gate_out)
+    transport.close_send()
+    try:
+        assert os.read(there, 1) == b""
+    finally:
+        os.close(gate_in)
+        os.waitpid(pid, 0)
+        transport.close()
+        os.close(there)
+        os.close(theirs)

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import pytest
 
 from acp_client.outcome import PermissionRecord, RunResult
@@ -228,3 +229,26 @@ async def test_a_stream_never_holds_more_than_its_bound_and_one_note() -> None:
     for number in range(100):
         stream.offer(text(str(number)))
     assert len(stream._buffer) == 3
+
+
+async def test_two_tasks_may_read_one_stream() -> None:
+    """Each event goes to one of them, and both end with the run."""
+    hub = EventHub(10)
+    stream = hub.stream()
+    seen: list[Event] = []
+
+    async def read() -> None:
+        seen.extend([event async for event in stream])
+
+    with anyio.fail_after(10):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(read)
+            tasks.start_soon(read)
+            await anyio.lowlevel.checkpoint()
+            for text in "abc":
+                hub.put({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}})
+                hub.wake()
+                await anyio.lowlevel.checkpoint()
+            hub.close(RunResult(status="completed", reason="end_turn", run_id="r"))
+    assert sorted(event.text for event in seen if isinstance(event, TextChunk)) == ["a", "b", "c"]
+    assert [event.type for event in seen].count("run_ended") == 1
