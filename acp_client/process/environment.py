@@ -8,7 +8,7 @@ that the result *replaces* the parent's environment instead of being laid over i
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
+from fnmatch import fnmatchcase, translate
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Final
@@ -77,6 +77,8 @@ OTHER_HARNESS_MARKERS: Final = (
 )
 """Names, or globs of them, by which an agent tells its own children that they are inside it."""
 
+_OTHER_MARKER: Final = re.compile("|".join(translate(marker) for marker, _reason in OTHER_HARNESS_MARKERS))
+
 _LIFECYCLE: Final = "npm_"  # lower case: `NPM_CONFIG_…` is a person's setting, `npm_…` is npm's own
 _SCHEMELESS_LOGIN: Final = re.compile(r"[^\s/@:]*:[^\s/@]+@")  # `user:password@proxy:3128`
 _HUMPS: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -114,10 +116,14 @@ def scrub(
     """
     variables: dict[str, str] = {}
     removed: list[str] = []
+    secrets: dict[str, None] = {}  # a set that keeps the order
     for name, value in parent.items():
+        secret = is_secret(name, value)
+        if secret and value:
+            secrets[value] = None
         if name in explicit:
             continue
-        if _is_let_through(name, passthrough) or not (is_nesting(name) or is_secret(name, value)):
+        if _is_let_through(name, passthrough) or not (secret or is_nesting(name)):
             variables[name] = value
         else:
             removed.append(name)
@@ -125,7 +131,7 @@ def scrub(
     return ScrubbedEnvironment(
         variables=variables | given,
         removed=tuple(sorted(removed)),
-        secrets=secret_values([*parent.items(), *given.items()]),
+        secrets=tuple(secrets | dict.fromkeys(secret_values(given.items()))),
     )
 
 
@@ -149,9 +155,7 @@ def is_secret_name(name: str) -> bool:
 
 def is_nesting(name: str) -> bool:
     """True if the name tells a process what it runs inside of: ours, another harness's, npm's."""
-    if name.startswith((OWN_PREFIX, _LIFECYCLE)):
-        return True
-    return any(fnmatchcase(name, marker) for marker, _reason in OTHER_HARNESS_MARKERS)
+    return name.startswith((OWN_PREFIX, _LIFECYCLE)) or _OTHER_MARKER.fullmatch(name) is not None
 
 
 def _is_let_through(name: str, passthrough: Sequence[str]) -> bool:

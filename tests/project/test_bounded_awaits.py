@@ -1,0 +1,132 @@
+"""No await on a child is unbounded: read from the code itself.
+
+An await counts as bounded inside `move_on_after`, `move_on_at` or `fail_after`. Every function with another one stands
+in `WHY`, with what bounds it; a function that is not there, or an entry that no longer is needed, fails.
+"""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parents[2] / "acp_client"
+ROOMS = ("run", "process", "session", "protocol")
+BOUNDS = {"move_on_after", "move_on_at", "fail_after"}
+
+CLOCK = "broken off by the run's clock, through the verdict"
+LADDER = "ends when the pipes are closed, which the ladder's end does at the latest"
+CALLER = "the caller's own wait, which it may bound or cancel"
+STEPS = "awaits only what is bounded itself"
+
+WHY = {
+    "process/child.py:AgentProcess.drain_stderr": LADDER,
+    "process/child.py:AgentProcess.watch": "cancelled with the run's tasks, after the ladder",
+    "process/child.py:AgentProcess.stop": STEPS,
+    "process/child.py:AgentProcess._sweep": STEPS,
+    "process/child.py:AgentProcess._kill_survivors": "called inside the grace of the kill",
+    "process/child.py:AgentProcess._end_each": "called inside the grace of its signal",
+    "process/child.py:AgentProcess.end": STEPS,
+    "process/child.py:_wait_elsewhere": "cancelled with the run's tasks, after the ladder",
+    "process/child.py:_poll_while": "called inside the grace of its signal",
+    "process/host.py:TaskHost.open": "the host's task starts at the next turn of the loop",
+    "process/host.py:TaskHost.close": "the runs, each bounded by its limits",
+    "process/host.py:TaskHost._run": "the runs, each bounded by its limits",
+    "process/table.py:ProcessTable.survivors": "looks at the process table take milliseconds",
+    "process/table.py:ProcessTable._perform": "looks at the process table take milliseconds",
+    "process/table.py:ProcessTable._look": "looks at the process table take milliseconds",
+    "process/threads.py:in_thread": "calls of milliseconds, by its contract",
+    "protocol/outbox.py:Outbox.changed": CALLER,
+    "protocol/outbox.py:Outbox.flush": CALLER,
+    "protocol/outbox.py:Outbox.write_loop": "cancelled when the reader ends",
+    "protocol/peer.py:Pending.wait": CALLER,
+    "protocol/peer.py:Peer.answer_all": CALLER,
+    "protocol/peer.py:Peer.flush": CALLER,
+    "protocol/peer.py:Peer.lost": CALLER,
+    "protocol/peer.py:Peer.request": CALLER,
+    "protocol/peer.py:Peer.run": LADDER,
+    "protocol/peer.py:Peer._read_loop": LADDER,
+    "protocol/peer.py:Peer._serve": "cancelled when the reader ends; the import takes a tenth of a second",
+    "protocol/dispatch.py:Dispatcher.dispatch": "the handler, cancelled when the reader ends",
+    "protocol/dispatch.py:Dispatcher.load.method.call": "the handler, cancelled when the reader ends",
+    "protocol/dispatch.py:_answer": "the handler, cancelled when the reader ends",
+    "protocol/streams.py:FdReader.receive": LADDER,
+    "protocol/streams.py:FdTransport.wait_sendable": "returns when the descriptor is closed",
+    "protocol/streams.py:MemoryTransport.receive": "a test's own pair",
+    "protocol/streams.py:MemoryTransport.wait_sendable": "a test's own pair",
+    "protocol/streams.py:_Channel.changed": "a test's own pair",
+    "run/conversation.py:Conversation.hold": CLOCK,
+    "run/conversation.py:Conversation._handshake": CLOCK,
+    "run/conversation.py:Conversation._ask": CLOCK,
+    "run/conversation.py:Conversation.watch_clock": "it is the clock",
+    "run/handle.py:Run.answer": CALLER,
+    "run/handle.py:Run.result": CALLER,
+    "run/life.py:Life.live": STEPS,
+    "run/life.py:Life._spawn_and_run": STEPS,
+    "run/life.py:Life._run": STEPS,
+    "run/life.py:Life._read": LADDER,
+    "run/life.py:Life._drain_stderr": LADDER,
+    "run/life.py:Life._finish": STEPS,
+    "run/life.py:Life._leave_nothing": STEPS,
+    "run/verdict.py:Verdict.interrupt": "broken off by the verdict, which the clock decides at the latest",
+    "session/connection.py:initialize": CLOCK,
+    "session/connection.py:authenticate": CLOCK,
+    "session/connection.py:new_session": CLOCK,
+    "session/connection.py:configure": CLOCK,
+    "session/connection.py:_Settings.set_mode": CLOCK,
+    "session/connection.py:_Settings.set_option": CLOCK,
+    "session/permissions.py:PermissionDesk.answer": "cancelled when the turn is over",
+    "session/permissions.py:PermissionDesk._decide": "cancelled when the turn is over",
+    "session/permissions.py:PermissionDesk._consult": "cancelled when the turn is over",
+    "session/session.py:Session.ask": CLOCK,
+    "session/session.py:Session._on_permission": "cancelled when the turn is over",
+    "session/stream.py:EventStream.__anext__": CALLER,
+}
+
+
+def unbounded() -> set[str]:
+    """`file:function` of every await that no bound encloses."""
+    found = set()
+    for room in ROOMS:
+        for path in sorted((PACKAGE / room).glob("*.py")):
+            where = f"{room}/{path.name}"
+            found |= {f"{where}:{name}" for name in _outside(ast.parse(path.read_text()), (), bounded=False)}
+    return found
+
+
+def _outside(node: ast.AST, names: tuple[str, ...], *, bounded: bool) -> Iterator[str]:
+    if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+        names, bounded = (*names, node.name), False
+    if isinstance(node, ast.With) and any(_is_bound(item.context_expr) for item in node.items):
+        bounded = True
+    if isinstance(node, ast.Await | ast.AsyncFor) and not bounded:
+        yield ".".join(names)
+    for child in ast.iter_child_nodes(node):
+        yield from _outside(child, names, bounded=bounded)
+
+
+def _is_bound(expression: ast.expr) -> bool:
+    return (
+        isinstance(expression, ast.Call)
+        and isinstance(expression.func, ast.Attribute)
+        and expression.func.attr in BOUNDS
+    )
+
+
+def test_every_await_is_bounded_or_says_what_bounds_it() -> None:
+    """By name: a new one must be thought about."""
+    assert sorted(unbounded() - WHY.keys()) == []
+
+
+def test_no_reason_outlives_its_await() -> None:
+    """A stale one would hide the next."""
+    assert sorted(WHY.keys() - unbounded()) == []
+
+
+def test_a_wall_clock_bounds_nothing() -> None:
+    """Deadlines are monotonic: a clock that is set back changes none of them."""
+    calls = [
+        path.name
+        for path in PACKAGE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Attribute) and ast.unparse(node) in {"time.time", "datetime.now", "datetime.utcnow"}
+    ]
+    assert calls == []
