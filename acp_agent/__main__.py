@@ -25,11 +25,12 @@ def main(argv: list[str]) -> int:
         return scripted.main(argv[1:])
     from acp_agent.agents import SHIPPED  # noqa: PLC0415  # as above
 
-    if name in ("-h", "--help"):
+    if {"-h", "--help"} & set(argv):
         sys.stdout.write(usage())
         return 0
     if name not in SHIPPED or len(argv) > 1:
-        what = f"no agent {name!r}" if name not in SHIPPED else f"{name} takes no arguments, got {argv[1:]}"
+        unknown = f"no agent {name!r}" if name else "name an agent"
+        what = unknown if name not in SHIPPED else f"{name} takes no arguments, got {argv[1:]}"
         sys.stderr.write(f"{what}\n{usage()}")
         return USAGE_ERROR
     from acp_agent.server import main as serve  # noqa: PLC0415  # as above

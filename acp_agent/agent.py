@@ -7,6 +7,7 @@ Owns the shapes alone. `serve` looks at which optional methods an agent has and 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from inspect import iscoroutinefunction, isfunction
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 if TYPE_CHECKING:
@@ -104,3 +105,23 @@ def prompt_kinds(agent: Agent) -> set[str]:
     offered = getattr(agent, "prompt_capabilities", None)
     flags = {"image": "image", "audio": "audio", "resource": "embedded_context"}
     return {"text", "resource_link"} | {kind for kind, flag in flags.items() if getattr(offered, flag, False)}
+
+
+def check_agent(agent: object) -> None:
+    """Raise TypeError for what cannot be served, before a client finds out: it names the rule and the correction."""
+    if isinstance(agent, type):
+        raise TypeError(f"{agent.__name__} is a class; serve an instance of it: {agent.__name__}()")
+    for name in ("name", "version"):
+        if not isinstance(getattr(agent, name, None), str):
+            raise TypeError(f"{type(agent).__name__}.{name} must be a str: it is told to the client")
+    methods = ("new_session", "prompt", "cancel", *(name for name in OPTIONAL_METHODS if hasattr(agent, name)))
+    for name in methods:
+        if not _can_be_awaited(getattr(agent, name, None)):
+            raise TypeError(f"{type(agent).__name__}.{name} must be there, as `async def {name}`")
+
+
+def _can_be_awaited(method: object) -> bool:
+    """False for what is surely wrong: no method, or a plain `def`; a decorated one is trusted."""
+    function = getattr(method, "__func__", method)
+    plain = isfunction(function) and not hasattr(function, "__wrapped__")
+    return callable(method) and (iscoroutinefunction(function) or not plain)

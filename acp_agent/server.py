@@ -25,6 +25,7 @@ from acp_agent.agent import (
     advertised_options,
     auth_methods,
     capabilities,
+    check_agent,
     prompt_kinds,
 )
 from acp_agent.children import end_children, kill_children
@@ -265,6 +266,7 @@ async def serve(agent: Agent, *, transport: Transport | None = None) -> None:
     Over stdio file descriptor 1 is claimed for the wire, stray prints go to stderr, and the end of stdin is the end of
     the process: it exits with 0 where a turn that cannot be cancelled keeps this call from returning. Safe to cancel.
     """
+    check_agent(agent)
     if transport is not None:
         await Server(agent, transport).run()
         return

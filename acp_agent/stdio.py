@@ -10,14 +10,23 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
 from acp_client.protocol.streams import FdTransport
+
+HINT: Final = (
+    "This is an agent: it speaks the Agent Client Protocol, a JSON object a line. To talk to it, run\n"
+    '  subagent run --agent "COMMAND THAT STARTED IT" "your task"\n'
+)
+"""For a person who has started an agent in a terminal."""
 
 
 @contextmanager
 def claim_stdio() -> Iterator[FdTransport]:
     """The transport over what stdin and stdout were; closed, and made blocking again, at the end."""
     sys.stdout.flush()
+    if os.isatty(0):
+        sys.stderr.write(HINT)
     wire_in, wire_out = os.dup(0), os.dup(1)
     modes = [(fd, os.get_blocking(fd)) for fd in (wire_in, wire_out)]
     null = os.open(os.devnull, os.O_RDONLY)

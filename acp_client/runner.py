@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Final, Self, TypeAlias
+from typing import Any, Final, Generic, Self, TypeAlias, TypeVar, overload
 
 import anyio
 
@@ -39,6 +39,8 @@ class Job:
 
 
 AnyJob: TypeAlias = Job | tuple[AgentSpec, Prompt]
+
+_Job = TypeVar("_Job", bound=AnyJob)
 
 
 class Runner:
@@ -122,7 +124,13 @@ class Runner:
                 self._queue.remove(admitted)
             self._admit()
 
-    def run_many(self, jobs: Iterable[AnyJob]) -> Results:
+    @overload
+    def run_many(self, jobs: Iterable[Job]) -> Results[Job]: ...
+    @overload
+    def run_many(self, jobs: Iterable[tuple[AgentSpec, Prompt]]) -> Results[tuple[AgentSpec, Prompt]]: ...
+    @overload
+    def run_many(self, jobs: Iterable[AnyJob]) -> Results[AnyJob]: ...
+    def run_many(self, jobs: Iterable[Any]) -> Results[Any]:
         """Run jobs side by side and iterate over `(job, result)` as they finish, each job as it was given.
 
         Every job is checked before the first one starts; raises TypeError or ValueError for a wrong one. Leaving the
@@ -143,18 +151,18 @@ class Runner:
         return run
 
 
-class Results(AsyncIterator[tuple[AnyJob, RunResult]]):
+class Results(AsyncIterator[tuple[_Job, RunResult]]):
     """What `run_many` gives: `(job, result)` as the runs end. Made by `Runner.run_many` only.
 
     Waiting for the next one is safe to cancel, from any task: nothing is lost. `aclose`, or dropping the iterator,
     cancels what still runs.
     """
 
-    def __init__(self, batch: _Batch) -> None:
+    def __init__(self, batch: _Batch[_Job]) -> None:
         self._batch = batch
         self._thread = threading.get_ident()
 
-    async def __anext__(self) -> tuple[AnyJob, RunResult]:
+    async def __anext__(self) -> tuple[_Job, RunResult]:
         """The next run that ended."""
         return await self._batch.next()
 
@@ -167,13 +175,13 @@ class Results(AsyncIterator[tuple[AnyJob, RunResult]]):
             self._batch.cancel()
 
 
-class _Batch:
+class _Batch(Generic[_Job]):
     """The jobs of one `run_many`: as many started as may run, the next one when one ends."""
 
-    def __init__(self, jobs: list[tuple[AnyJob, AgentSpec, list[dict[str, Any]]]], runner: Runner) -> None:
+    def __init__(self, jobs: list[tuple[_Job, AgentSpec, list[dict[str, Any]]]], runner: Runner) -> None:
         self._waiting = deque(jobs)
-        self._running: dict[Run, AnyJob] = {}
-        self._ended: deque[tuple[AnyJob, RunResult]] = deque()
+        self._running: dict[Run, _Job] = {}
+        self._ended: deque[tuple[_Job, RunResult]] = deque()
         self._changed = anyio.Event()
         self._runner = runner
         for _ in range(min(len(jobs), runner.max_concurrency)):
@@ -197,7 +205,7 @@ class _Batch:
         self._changed.set()
         self._changed = anyio.Event()
 
-    async def next(self) -> tuple[AnyJob, RunResult]:
+    async def next(self) -> tuple[_Job, RunResult]:
         while not self._ended:
             if not self._running:
                 raise StopAsyncIteration
@@ -237,4 +245,8 @@ async def run_subagent(spec: AgentSpec, prompt: Prompt) -> RunResult:
 
 def run_subagent_sync(spec: AgentSpec, prompt: Prompt) -> RunResult:
     """`run_subagent` for programs without an event loop. Raises RuntimeError where one runs already."""
-    return anyio.run(functools.partial(run_subagent, spec, prompt))
+    try:
+        anyio.get_current_task()
+    except RuntimeError:  # there is none, as it should be
+        return anyio.run(functools.partial(run_subagent, spec, prompt))
+    raise RuntimeError("an event loop runs in this thread already; write `await run_subagent(spec, prompt)` instead")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import (
@@ -18,6 +19,7 @@ from pydantic import (
     SkipValidation,
     StrictBool,
     StrictStr,
+    model_validator,
 )
 
 from acp_client.policy.permission import PermissionCallable
@@ -53,6 +55,17 @@ _Size: TypeAlias = Annotated[int, Field(ge=1, strict=True)]
 
 class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, arbitrary_types_allowed=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known_names(cls, given: Any) -> Any:
+        """A misspelt name is told with the nearest there is."""
+        for name in given if isinstance(given, dict) else ():
+            if name not in cls.model_fields:
+                near = get_close_matches(name, cls.model_fields, 1, 0.5)
+                hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(cls.model_fields)}"
+                raise ValueError(f"{cls.__name__} has no {name!r}; {hint}")
+        return given
 
 
 class Limits(_Frozen):
@@ -98,6 +111,12 @@ def _as_absolute(value: Any) -> Any:
     if not isinstance(path, str) or not path or "\0" in path:
         raise ValueError("must be the path of a directory, as a non-empty str or path object")
     return os.path.abspath(os.path.expanduser(path))  # noqa: PTH100, PTH111  # no link is resolved
+
+
+def _as_names(value: Any) -> Any:
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        raise ValueError('must be a list of names or globs such as ["GITHUB_*"]')  # noqa: TRY004  # as above
+    return tuple(value)
 
 
 def _check_environment(env: Mapping[str, str | None]) -> Mapping[str, str | None]:
@@ -148,7 +167,7 @@ class AgentSpec(_Frozen):
     env: Annotated[Mapping[str, str | None], AfterValidator(_check_environment)] = Field(
         default_factory=dict, repr=False
     )
-    env_passthrough: tuple[_Text, ...] = ()
+    env_passthrough: Annotated[tuple[_Text, ...], BeforeValidator(_as_names)] = ()
     permission: Annotated[Literal["reject", "allow"] | Callable[..., Any], BeforeValidator(_check_permission)] = (
         "reject"
     )

@@ -35,6 +35,21 @@ def wire_tap(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield path
 
 
+MEASURED = ("agent", "agents", "cli", "examples", "project")
+"""Where tests start children that are our own code under test: coverage follows into these alone, since it makes a
+child start several times slower, which short limits would feel."""
+
+
+@pytest.fixture(autouse=True)
+def _children_are_measured_where_they_are_under_test(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = request.path.relative_to(Path(__file__).parent).parts[0]
+    if folder not in MEASURED:
+        for name in ("COVERAGE_PROCESS_CONFIG", "COVERAGE_PROCESS_START"):
+            monkeypatch.delenv(name, raising=False)
+
+
 @pytest.fixture(autouse=True)
 def _what_we_emit_is_valid(request: pytest.FixtureRequest, wire_tap: Path) -> Iterator[None]:
     """Whatever our two sides sent during a test must pass the official models, unless the test says `odd_frames`."""

@@ -193,7 +193,7 @@ async def test_a_cancelled_run_is_aborted_and_keeps_its_text(tmp_path: Path) -> 
     ("command", "cwd", "says"),
     [
         (("/nonexistent/agent",), None, "no such program"),
-        (("no-such-agent-anywhere",), None, "PATH="),
+        (("no-such-agent-anywhere",), None, "PATH: "),
         (("/",), None, "not an executable file"),
         ((sys.executable,), "/nonexistent/dir", "working directory"),
     ],

@@ -109,9 +109,11 @@ class Guardian:
         """Write what the pipe takes; the rest follows with the next line. False if nobody reads it."""
         if self._pipe is None:
             return False
+        from acp_client.protocol.streams import write_quietly  # noqa: PLC0415  # not in the guardian itself
+
         self._unsent += line.encode()
         try:
-            self._unsent = self._unsent[os.write(self._pipe, self._unsent) :]
+            self._unsent = self._unsent[write_quietly(self._pipe, self._unsent) :]
         except BlockingIOError:  # it is stopped: closing would make it believe, later, that we are dead
             pass
         except OSError:

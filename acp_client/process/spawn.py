@@ -71,7 +71,7 @@ def spawn(command: Sequence[str], *, cwd: str, env: Mapping[str, str], marker: s
         )
     except (OSError, ValueError, subprocess.SubprocessError) as error:
         _close(*pipes)
-        raise SpawnError(explain(error, command, cwd, env)) from error
+        raise SpawnError(explain(error, command, cwd)) from error
     # It is ours to wait for: Popen must neither poll it nor warn that it was not waited for.
     process.returncode = 0
     _close(child_in, child_out, child_err)
@@ -106,7 +106,7 @@ def _close(*fds: int) -> None:
         os.close(fd)
 
 
-def explain(error: Exception, command: Sequence[str], cwd: str, env: Mapping[str, str]) -> str:
+def explain(error: Exception, command: Sequence[str], cwd: str) -> str:
     """One line: what failed, the rule, the correction."""
     program = command[0]
     code = error.errno if isinstance(error, OSError) else None
@@ -114,9 +114,9 @@ def explain(error: Exception, command: Sequence[str], cwd: str, env: Mapping[str
         return f"cannot start {program!r}: the working directory {cwd!r} is not there or no directory; create it"
     if not os.access(cwd, os.X_OK):
         return f"cannot start {program!r}: the working directory {cwd!r} cannot be entered; check its permissions"
-    where = f"searched PATH={env.get('PATH', os.defpath)!r}" if os.sep not in program else f"from {cwd!r}"
     if code == errno.ENOENT:
-        return f"cannot start {program!r}: no such program ({where}); give a full path or install it"
+        return f"cannot start {program!r}: no such program; {_correction(command)}"
+    where = "found on PATH" if os.sep not in program else f"seen from {cwd!r}"
     if code in (errno.EACCES, errno.EPERM, errno.ENOTDIR):
         return f"cannot start {program!r}: not an executable file ({where}); check its path and permissions"
     if code == errno.ENOEXEC:
@@ -126,3 +126,13 @@ def explain(error: Exception, command: Sequence[str], cwd: str, env: Mapping[str
     if code in (errno.EAGAIN, errno.ENOMEM):
         return f"cannot start {program!r}: the system refuses another process ({error}); run fewer at once"
     return f"cannot start {program!r} in {cwd!r}: {error}"
+
+
+def _correction(command: Sequence[str]) -> str:
+    """What to do about a program that is not there."""
+    program = command[0]
+    if len(command) == 1 and " " in program:
+        return "command is a list of arguments, not one string with blanks"
+    if program.startswith("~"):
+        return "`~` is a shell's, write the whole path"
+    return "install it or give its full path" if os.sep not in program else "check the path"

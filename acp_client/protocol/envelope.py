@@ -20,6 +20,10 @@ RequestId: TypeAlias = int | str | None
 
 MAX_SALVAGE_FAILURES: Final = 16
 """How many places of a glued line are tried in vain for a frame: a bound on the work that a hostile line can cause."""
+MAX_SALVAGE_BYTES: Final = 4 * 1024 * 1024
+"""The text that those may look through in all: a longer line is tried once."""
+MAX_SALVAGED: Final = 64
+"""Frames that are taken from one glued line; two or three have been seen."""
 
 MAX_NESTING: Final = 200
 """Levels of a JSON value: what the fast decoder takes, and what can be written again without recursion errors."""
@@ -112,7 +116,8 @@ def _salvage(text: str) -> list[Message]:
     found: list[Message] = []
     at = 0
     failures = 0
-    while failures < MAX_SALVAGE_FAILURES and (start := _OBJECT_START.search(text, at)):
+    tries = max(1, min(MAX_SALVAGE_FAILURES, MAX_SALVAGE_BYTES // max(1, len(text))))
+    while failures < tries and len(found) < MAX_SALVAGED and (start := _OBJECT_START.search(text, at)):
         try:
             value, at = _DECODER.raw_decode(text, start.start())
             message = classify(repaired(value))

@@ -73,10 +73,7 @@ class Pending:
         self._done.set()
 
     async def wait(self) -> Any:
-        """The raw result. Raises RequestFailed, MalformedAnswer, FrameTooLong or ConnectionClosed.
-
-        Safe to cancel: the request stays open and can be waited for again.
-        """
+        """The raw result. Raises RequestFailed, MalformedAnswer, FrameTooLong, ConnectionClosed. Safe to cancel."""
         await self._done.wait()
         assert self.outcome is not None  # settle sets it before the event
         if isinstance(self.outcome, RemoteError):
@@ -110,6 +107,7 @@ class Peer:
         self._link = Link(max_frame_bytes=max_frame_bytes)
         self._pending: dict[OurRequest, Pending] = {}
         self._handlers: dict[TheirRequest, anyio.CancelScope] = {}
+        self._loading = anyio.Lock()
         self._tasks: anyio.abc.TaskGroup | None = None
         self._outbox = Outbox(transport, self._lose)
 
@@ -132,7 +130,7 @@ class Peer:
                 tasks.cancel_scope.cancel()
 
     def read_pending(self) -> None:
-        """Handle what has arrived and was not read yet, now, without waiting: at most what a pipe holds."""
+        """Handle what has arrived and was not read yet, without waiting: at most what a pipe holds."""
         if data := self._transport.receive_nowait():
             self._receive(data)
 
@@ -167,7 +165,8 @@ class Peer:
             self._tasks.start_soon(self._serve, event.request)
 
     def _on_cancel(self, event: CancelReceived) -> None:
-        self._handlers[event.request].cancel()
+        if scope := self._handlers.get(event.request):  # else it was refused, and its answer is on the way
+            scope.cancel()
 
     def _on_outcome(self, event: _Outcome) -> None:
         self._settle(event.request, _settled(event))
@@ -212,9 +211,9 @@ class Peer:
         answer = Answer(code=INTERNAL_ERROR, message="the connection is closing")
         try:
             with scope:
-                if self._dispatcher.needs_loading(request.method):
-                    own = anyio.CapacityLimiter(1)  # the program may keep all of the default threads busy
-                    await anyio.to_thread.run_sync(self._dispatcher.load, limiter=own)
+                async with self._loading:
+                    if self._dispatcher.needs_loading(request.method):
+                        await _load(self._dispatcher)
                 answer = await self._dispatcher.dispatch(request)
             if scope.cancelled_caught:
                 answer = Answer(code=REQUEST_CANCELLED, message="Request cancelled")
@@ -238,16 +237,14 @@ class Peer:
     ) -> Pending:
         """Send a request; `on_settled` is called at its answer's place in wire order. Raises ConnectionClosed."""
         request, frame = self._link.request(method, params)
-        pending = Pending(request, on_settled)
-        self._pending[request] = pending
+        pending = self._pending[request] = Pending(request, on_settled)
         self._outbox.put(frame, method, request=request)
         return pending
 
     async def request(self, method: str, params: dict[str, Any]) -> Any:
-        """Send a request and wait for its result, as JSON.
+        """Send a request and wait for its result, as JSON. Raises as `Pending.wait` and `start_request` do.
 
-        Raises RequestFailed (they answered an error), MalformedAnswer, FrameTooLong or ConnectionClosed. Cancelling
-        the caller sends `$/cancel_request` and gives the answer up.
+        Cancelling the caller sends `$/cancel_request` and gives the answer up.
         """
         pending = self.start_request(method, params)
         try:
@@ -284,6 +281,10 @@ class Peer:
         self._link.send_eof()
         self._outbox.clear()
         self._transport.close_send()
+
+
+async def _load(dispatcher: Dispatcher) -> None:
+    await anyio.to_thread.run_sync(dispatcher.load, limiter=anyio.CapacityLimiter(1))  # the default ones may be busy
 
 
 def _settled(event: _Outcome) -> Settled:

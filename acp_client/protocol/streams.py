@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import stat
 from typing import Final
 from weakref import WeakSet
@@ -46,6 +47,7 @@ class FdReader:
     def __init__(self, fd: int) -> None:
         self._fd: int | None = fd
         self._waits = _make_non_blocking(fd)
+        self._may_block = self._waits and os.get_blocking(fd)
         self._bytes_left: int | None = None
         _OPEN.add(self)
 
@@ -92,8 +94,8 @@ class FdReader:
             self._fd = None
 
     def _read(self) -> bytes:
-        if self._fd is None:
-            return b""
+        if self._fd is None or (self._may_block and self._bytes_left is not None):
+            return b""  # a terminal: what is typed later is not waited for
         try:
             data = os.read(self._fd, READ_BYTES)
         except BlockingIOError:
@@ -119,7 +121,7 @@ class FdTransport(FdReader):
         if self._write_fd is None:
             raise BrokenPipeError("our sending side is closed")
         try:
-            return os.write(self._write_fd, data)
+            return write_quietly(self._write_fd, data)
         except BlockingIOError:
             return 0
 
@@ -148,6 +150,20 @@ class FdTransport(FdReader):
         """Close both descriptors. Idempotent."""
         self.close_send()
         super().close()
+
+
+def write_quietly(fd: int, data: bytes | memoryview) -> int:
+    """`os.write` that raises BrokenPipeError even where the program has SIGPIPE at its default, which would end it."""
+    if signal.getsignal(signal.SIGPIPE) is not signal.SIG_DFL:
+        return os.write(fd, data)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGPIPE})
+    try:
+        return os.write(fd, data)
+    except BrokenPipeError:
+        signal.sigtimedwait({signal.SIGPIPE}, 0)  # it is pending for this thread: taken, before it can act
+        raise
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _make_non_blocking(fd: int) -> bool:

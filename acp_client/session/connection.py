@@ -200,7 +200,8 @@ class _Settings:
         """Set one option; the answer holds the complete new list."""
         option = self._find(key)
         if option is None:
-            _not_offered("session", f"{what} {key!r}", [entry.id for entry in self._options])
+            asked = f"{what} {key!r}" if what == "config option" else f"{what} {value!r}"
+            _not_offered("session", asked, [entry.id for entry in self._options])
         params: dict[str, Any] = {"sessionId": self._session_id, "configId": option.id}
         wanted = _value_for(option, value, what)
         if wanted == getattr(option, "current_value", None):
@@ -280,6 +281,6 @@ def _unusable(stage: Stage, request: str, detail: str) -> NoReturn:
 
 
 def _not_offered(stage: Stage, what: str, offered: Sequence[str]) -> NoReturn:
-    there_is = ", ".join(offered) or "nothing of the kind"
-    message = f"the agent does not offer {what}; it offers: {there_is}. Leave it out or choose another"
+    choices = f"; it offers: {', '.join(offered)}. Choose one of these or" if offered else ", nor any other;"
+    message = f"the agent does not offer {what}{choices} leave it out"
     raise EndRun(Ending("unsupported_capability", message, stage))

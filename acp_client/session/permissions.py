@@ -6,6 +6,7 @@ usable option, and after a cancel. (ACP v1, tool calls, requesting permission.)
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import time
 from collections.abc import Callable
@@ -34,6 +35,9 @@ from acp_client.spec import AgentSpec
 
 MAX_PERMISSIONS_KEPT: Final = 10_000
 """Records that a result holds; a run with more is a flood."""
+
+MAX_WORD_CHARS: Final = 1000
+"""What a record keeps of a title or an id."""
 
 
 class PermissionDesk:
@@ -111,16 +115,20 @@ class PermissionDesk:
             if inspect.isawaitable(decision):
                 decision = await decision
             return _checked(decision)
+        except anyio.get_cancelled_exc_class():
+            if _is_cancelled():
+                raise
+            get_logger(__name__).error("permission policy awaited what was cancelled; rejecting", run_id=self._run_id)
         except Exception:  # noqa: BLE001  # the caller's code: its failure must not decide for the child
             get_logger(__name__).exception("permission policy failed; rejecting", run_id=self._run_id)
-            return Decision("reject", "the permission policy failed", "policy failure")
+        return Decision("reject", "the permission policy failed", "policy failure")
 
     def _record(self, question: PermissionRequest, decision: Decision | None, choice: Choice, seconds: float) -> None:
         record = PermissionRecord(
-            tool_call_id=question.tool_call_id,
-            title=question.title,
-            kind=question.kind,
-            session_id=question.session_id,
+            tool_call_id=question.tool_call_id[:MAX_WORD_CHARS],
+            title=question.title and question.title[:MAX_WORD_CHARS],
+            kind=question.kind[:MAX_WORD_CHARS],
+            session_id=question.session_id and question.session_id[:MAX_WORD_CHARS],
             action="cancelled" if decision is None else decision.action,
             outcome=choice.outcome,
             option_id=choice.option.option_id if choice.option else None,
@@ -143,3 +151,12 @@ def _checked(decision: object) -> Decision:
     if not isinstance(decision, Decision):
         raise TypeError(f"a permission policy must return a Decision, not {type(decision).__name__}")
     return decision
+
+
+def _is_cancelled() -> bool:
+    """True if this task is being cancelled: on asyncio the same exception comes from awaiting a cancelled future."""
+    try:
+        task = asyncio.current_task()
+    except RuntimeError:  # trio: there it means nothing else
+        return True
+    return task is None or task.cancelling() > 0

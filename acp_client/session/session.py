@@ -15,7 +15,7 @@ from json import JSONDecoder
 from typing import Any, Final
 
 import anyio
-from pydantic_core import from_json
+from pydantic_core import from_json, to_json
 
 from acp_client.logs import get_logger
 from acp_client.outcome import Stage, StdoutNoise
@@ -33,6 +33,9 @@ from acp_client.spec import AgentSpec
 
 MAX_EARLY_UPDATES: Final = 1000
 """Updates that came before any session exists, kept until its id is known; a real agent sends two or three."""
+
+MAX_EARLY_BYTES: Final = 8 * 1024 * 1024
+"""What those may hold: a list of commands has some ten kilobytes."""
 
 NOISE_LINES_KEPT: Final = 20
 NOISE_LINE_BYTES_KEPT: Final = 32 * 1024
@@ -59,12 +62,14 @@ class Session:
         self.prompted_at = 0.0
         self.first_chunk_at: float | None = None
         self.last_read = 0.0
+        self._read_bytes = 0
         self.peer: Peer | None = None
         self._run_id = run_id
         self._hub = hub
         self._clock = clock
         self._decide = decide
         self._early: deque[dict[str, Any]] = deque(maxlen=MAX_EARLY_UPDATES)
+        self._early_left = MAX_EARLY_BYTES
         self._noise_count = 0
         self._noise: list[str] = []
 
@@ -109,14 +114,15 @@ class Session:
 
     # ---- what arrives
 
-    def on_read(self, _size: int) -> None:
+    def on_read(self, size: int) -> None:
         """A sign of life."""
+        self._read_bytes = size
         self.last_read = anyio.current_time()
         self._clock.touch(self.last_read)
 
     def on_batch_end(self) -> None:
         """Readers of events wake once a read."""
-        self._hub.wake()
+        self._hub.wake(self._read_bytes)
 
     def on_eof(self) -> None:
         """Told by the requests that are lost with it."""
@@ -130,11 +136,17 @@ class Session:
         session_id = params.get("sessionId")
         if session_id != self.id or self.id is None:
             if self.id is None and self.turn.phase == "before":
-                self._early.append(message)
+                self._keep_early(message)
         elif message["method"] == "session/update":
             self._on_update(params.get("update"))
         elif message["method"] == COMPLETE_METHOD:
             self._on_complete(params.get("result"))
+
+    def _keep_early(self, message: dict[str, Any]) -> None:
+        """Until the id is known; the first ones, in bounded memory."""
+        self._early_left -= len(to_json(message))
+        if self._early_left >= 0:
+            self._early.append(message)
 
     def _on_complete(self, value: Any) -> None:
         """The first value of the turn counts: one from before the prompt or after its end answers nothing."""

@@ -17,6 +17,10 @@ from acp_client.session.events import Event, EventsLost, RunEnded, to_event
 
 EARLY_EVENTS: Final = 256
 """Kept until a first reader comes, so that one who asks right after `start` misses nothing."""
+MAX_EARLY_BYTES: Final = 1024 * 1024
+"""What was read while the early events were kept: more is not kept for a reader who may never come."""
+MAX_STREAM_BYTES: Final = 32 * 1024 * 1024
+"""What was read while a reader had something left to read: beyond it, events are lost to it, however few they are."""
 
 
 class EventHub:
@@ -26,6 +30,7 @@ class EventHub:
         self._max = max_buffered
         self._early: deque[Any] | None = deque()
         self._early_max = min(EARLY_EVENTS, max_buffered)
+        self._early_bytes = 0
         self.early_lost = 0
         self.listening = True
         """False while nobody reads and the early events are full: then `early_lost` is counted up, no more."""
@@ -45,10 +50,13 @@ class EventHub:
             if not stream.offer(event):
                 self.dropped += 1
 
-    def wake(self) -> None:
-        """Wake the readers, once for all that a read brought."""
+    def wake(self, read_bytes: int = 0) -> None:
+        """Wake the readers, once for all that a read of so many bytes brought."""
+        if self._early:
+            self._early_bytes += read_bytes
+            self.listening = bool(self._streams) or self._early_bytes <= MAX_EARLY_BYTES
         for stream in self._streams:
-            stream.wake()
+            stream.wake(read_bytes)
 
     def close(self, result: RunResult) -> None:
         """The run is over: readers end after what they have not read yet."""
@@ -73,13 +81,14 @@ class EventStream(AsyncIterator[Event]):
     def __init__(self, max_buffered: int, early: Any, early_lost: int) -> None:
         self._max = max_buffered
         self._buffer: deque[Any] = deque(early)
+        self._bytes = 0
         self._lost = early_lost
         self._ending: RunEnded | None = None
         self._wake = anyio.Event()
 
     def offer(self, event: Any) -> bool:
         """Take an event if there is room; else count it as lost."""
-        if len(self._buffer) >= self._max:
+        if len(self._buffer) >= self._max or self._bytes > MAX_STREAM_BYTES:
             self._lost += 1
             return False
         if self._lost:
@@ -88,8 +97,9 @@ class EventStream(AsyncIterator[Event]):
         self._buffer.append(event)
         return True
 
-    def wake(self) -> None:
+    def wake(self, read_bytes: int = 0) -> None:
         """Let whoever reads go on."""
+        self._bytes = self._bytes + read_bytes if self._buffer else 0
         self._wake.set()
         self._wake = anyio.Event()
 
@@ -108,6 +118,8 @@ class EventStream(AsyncIterator[Event]):
                 return self._finish()
             await self._wake.wait()
         event = self._buffer.popleft()
+        if not self._buffer:
+            self._bytes = 0
         return event if isinstance(event, Event) else to_event(event)
 
     def _finish(self) -> Event:

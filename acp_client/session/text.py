@@ -10,6 +10,10 @@ from typing import Any, Final
 from acp_client.outcome import Message
 from acp_client.protocol.models import ModelError, UnknownContent, parse_content_block
 
+MAX_ID_CHARS: Final = 256
+"""What is kept of a message's id; a longer one is cut."""
+MAX_SEGMENTS: Final = 100_000
+"""Changes from one message to another that are kept; after these all text belongs to the last one."""
 PIECES_PER_BLOCK: Final = 4096
 """So many pieces are joined into one string: a list of small strings costs several times their text."""
 
@@ -61,15 +65,15 @@ class AnswerText:
 
     def add(self, text: str, message_id: str | None) -> None:
         """Append text, cut at the limit. The hot path of a run."""
+        segment = self._current
+        if segment is None or self._boundary or (message_id is not None and message_id != self._current_id):
+            segment = self._segment(message_id)
         size = len(text) if text.isascii() else len(text.encode())
         if size > self._left:
             self.truncated = True
             text = text.encode()[: self._left].decode(errors="ignore")
             size = self._left
         self._left -= size
-        segment = self._current
-        if segment is None or self._boundary or (message_id is not None and message_id != self._current_id):
-            segment = self._segment(message_id)
         segment.pieces.append(text)
         if len(segment.pieces) >= PIECES_PER_BLOCK:
             segment.join()
@@ -90,6 +94,8 @@ class AnswerText:
             if message_id is not None and self._current_id == message_id:
                 self._boundary = False
                 return current
+            if len(self._segments) >= MAX_SEGMENTS:
+                return current
         self._boundary = False
         self._current_id = message_id
         self._current = _Segment(self._message(message_id))
@@ -100,10 +106,11 @@ class AnswerText:
         """The index of a message: a known id goes on with its own message, anything else begins one."""
         if message_id is not None and message_id in self._ids:
             return self._ids[message_id]
-        self._messages.append(message_id)
+        kept = message_id if message_id is None or len(message_id) <= MAX_ID_CHARS else message_id[:MAX_ID_CHARS]
+        self._messages.append(kept)
         index = len(self._messages) - 1
-        if message_id is not None:
-            self._ids[message_id] = index
+        if kept is not None:
+            self._ids[kept] = index
         return index
 
     def text(self) -> str:

@@ -50,7 +50,7 @@ class Turn:
         self._usage: dict[str, Any] = {}
         self._usage_sources: set[str] = set()
         self._calls: dict[str, dict[str, Any]] = {}
-        self._call_bytes: dict[str, int] = {}
+        self._call_bytes: dict[str, dict[str, int]] = {}
         self._raw_left = max_output_bytes
         self._asked: set[str] = set()
 
@@ -118,17 +118,16 @@ class Turn:
             if len(self._calls) >= MAX_TOOL_CALLS:
                 self.dropped = True
                 return
-        patched = (known or {}) | {
-            key: value for key, value in update.items() if value is not None and key != "sessionUpdate"
-        }
-        size = _size(patched)
-        grown = size - self._call_bytes.get(call_id, 0)
+        changed = {key: value for key, value in update.items() if value is not None and key != "sessionUpdate"}
+        sizes = {key: len(key) + _size(value) for key, value in changed.items()}
+        before = self._call_bytes.get(call_id, {})
+        grown = sum(sizes.values()) - sum(before.get(key, 0) for key in sizes)
         if grown > self._raw_left:
             self.dropped = True
             return
         self._raw_left -= grown
-        self._call_bytes[call_id] = size
-        self._calls[call_id] = patched
+        self._call_bytes[call_id] = before | sizes
+        self._calls[call_id] = (known or {}) | changed
 
     def _fold_plan(self, update: dict[str, Any]) -> None:
         """A plan replaces the one before it (ACP v1, agent plan)."""
@@ -193,8 +192,9 @@ class Turn:
     }
 
     def note_asked(self, tool_call_id: str) -> None:
-        """A permission was asked for this call."""
-        self._asked.add(tool_call_id)
+        """A permission was asked for this call; only one that is known can count."""
+        if tool_call_id in self._calls:
+            self._asked.add(tool_call_id)
 
     def kind_of(self, tool_call_id: str) -> str | None:
         """The kind under which a call was announced, if it was."""

@@ -44,6 +44,7 @@ WHY = {
     "protocol/peer.py:Peer.request": CALLER,
     "protocol/peer.py:Peer.run": LADDER,
     "protocol/peer.py:Peer._read_loop": LADDER,
+    "protocol/peer.py:_load": "an import: a tenth of a second",
     "protocol/peer.py:Peer._serve": "cancelled when the reader ends; the import takes a tenth of a second",
     "protocol/dispatch.py:Dispatcher.dispatch": "the handler, cancelled when the reader ends",
     "protocol/dispatch.py:Dispatcher.load.method.call": "the handler, cancelled when the reader ends",

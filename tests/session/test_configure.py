@@ -109,10 +109,10 @@ async def test_a_setting_is_sent_unless_it_is_current(name: str) -> None:
 
 REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "a mode that is not there": ({"modes": MODES}, {"mode": "yolo"}, "ask, code, x"),
-    "a mode where there are none": ({}, {"mode": "code"}, "nothing of the kind"),
-    "a mode where modes are null": ({"modes": None}, {"mode": "code"}, "nothing of the kind"),
+    "a mode where there are none": ({}, {"mode": "code"}, "nor any other"),
+    "a mode where modes are null": ({"modes": None}, {"mode": "code"}, "nor any other"),
     "a mode that its option lacks": ({"modes": MODES, "configOptions": [MODE_OPTION]}, {"mode": "x"}, "ask, code"),
-    "a model where there are no options": ({}, {"model": "large"}, "model 'model'"),
+    "a model where there are no options": ({}, {"model": "large"}, "model 'large'"),
     "a model that is not there": ({"configOptions": [MODEL]}, {"model": "huge"}, "small, large"),
     "a name that two values have": ({"configOptions": [GROUPED]}, {"model": "LARGE"}, "small, large, l2"),
     "an option of a kind that nobody knows": ({"configOptions": [ODD]}, {"config_options": {"slider": "3"}}, "slider"),

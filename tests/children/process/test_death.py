@@ -67,7 +67,7 @@ async def test_a_closed_stdout_is_a_death_though_the_process_lives(when: str, tm
     steps = [{"close": "stdout"}, {"hang": True}]
     result = await run(Scripted(tmp_path, {when: steps, "ignore": ["eof"]}, limits=PATIENT).spec)
     check_exited(
-        result, {"new_session": "session/new", "prompt": "session/prompt"}.get(when, when), "closed its output"
+        result, {"new_session": "session/new", "prompt": "session/prompt"}.get(when, when), "closed its end of a pipe"
     )
     assert result.flags.killed == "term"
 

@@ -115,7 +115,7 @@ async def test_one_that_cannot_start_does_not_disturb_the_others(tmp_path: Path)
     with anyio.fail_after(20):
         async with Runner() as runner:
             async for job, result in runner.run_many([(bad, "x"), (good, "x"), (bad, "y")]):
-                reasons.append((job[1] if isinstance(job, tuple) else "", result.reason))
+                reasons.append((job[1], result.reason))
     assert sorted(reasons) == [("x", "end_turn"), ("x", "spawn_failed"), ("y", "spawn_failed")]
 
 
