@@ -15,7 +15,7 @@ import click
 
 import acp_client
 from acp_client import catalog
-from acp_client.cli.options import RunOptions
+from acp_client.cli.options import RunOptions, duration
 from acp_client.safe_text import printable
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -38,7 +38,23 @@ def execute(argv: Sequence[str] | None = None) -> int:
     return code if isinstance(code, int) else 0
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class _Commands(click.Group):
+    """The commands; the name of an agent in place of one is told what it is."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            entry = catalog.find(args[0])
+            if entry is None:
+                raise
+            correction = f"It is an agent: subagent run --agent {entry.name} TASK"
+            raise click.UsageError(f"{error.message} {correction}", ctx) from error
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(acp_client.__version__, prog_name="subagent")
 def cli() -> None:
     """Run sub-agents over the Agent Client Protocol."""
@@ -47,7 +63,7 @@ def cli() -> None:
 _RUN_OPTIONS = (
     click.option("--agent", metavar='NAME|"CMD ARGS"', help="A name from `subagent agents`, or a command. Required."),
     click.option("--cwd", type=click.Path(exists=True, file_okay=False), help="Where the agent works. Default: here."),
-    click.option("--timeout", type=float, metavar="SECONDS", help="For the whole run. Default: 600."),
+    click.option("--timeout", type=duration, metavar="SECONDS", help="For the whole run. Default: 600."),
     click.option(
         "--permission",
         type=click.Choice(["reject", "allow"]),

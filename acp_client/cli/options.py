@@ -5,6 +5,7 @@ A message says what failed, the rule, and the correction. Values of the environm
 
 from __future__ import annotations
 
+import math
 import os
 import shlex
 import shutil
@@ -36,8 +37,25 @@ _OPTION_OF_FIELD: Final = {
 }
 """Where a field's option is called otherwise than the field."""
 
+_RULES: Final = {
+    "string_too_short": "must not be empty; give a value, or leave the option out",
+    "string_unicode": "must be valid UTF-8; give it in this encoding",
+}
+"""What pydantic finds, in words for somebody who has typed it."""
+
 _BOOLEANS: Final = {"true": True, "false": False}
 """Words that set a config option of the boolean kind."""
+
+
+def duration(typed: str) -> float:
+    """A number of seconds as a person types it. Raises BadParameter, to which click adds the option."""
+    try:
+        seconds = float(typed)
+    except ValueError:
+        seconds = math.nan
+    if not 0 < seconds < math.inf:
+        raise click.BadParameter(f"{typed!r} is not a finite number of seconds greater than 0; say --timeout 600")
+    return seconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,4 +194,6 @@ def explain(error: ValidationError) -> str:
     first: Any = error.errors(include_url=False, include_input=False, include_context=False)[0]
     field = str(first["loc"][0]) if first["loc"] else ""
     option = _OPTION_OF_FIELD.get(field, f"--{field.replace('_', '-')}")
-    return f"{option}: {first['msg'].removeprefix('Value error, ')}"
+    ours = first["msg"].removeprefix("Value error, ") if first["type"] == "value_error" else None
+    rule = ours or _RULES.get(first["type"], "is not a value that it takes; see subagent run --help")
+    return f"{option}: {rule}"

@@ -84,6 +84,8 @@ class Choice:
 
 CANCELLED: Final = Choice("cancelled")
 
+ALLOWING: Final = frozenset({"allow_once", "allow_always"})
+
 PREFERENCE: Final[Mapping[Action, tuple[str, ...]]] = {
     # Without an option to allow with, the answer is a rejection: never a cancelled turn, never another meaning.
     "allow": ("allow_once", "allow_always", "reject_once", "reject_always"),
@@ -93,9 +95,12 @@ PREFERENCE: Final[Mapping[Action, tuple[str, ...]]] = {
 
 def choose(action: Action, options: Sequence[PermissionOption]) -> Choice:
     """The option for a decision, by kind: order, ids and names of options mean nothing. Never an allow for a reject."""
+    allowing = {option.option_id for option in options if option.kind in ALLOWING}
+    refusing = {option.option_id for option in options if option.kind not in ALLOWING}
     for kind in PREFERENCE[action]:
         for option in options:
-            if option.kind == kind:
+            # An id that stands for both says nothing: the agent could read it as the other.
+            if option.kind == kind and option.option_id not in allowing & refusing:
                 return Choice("selected", option, wider=kind == "allow_always")
     return CANCELLED
 

@@ -26,6 +26,9 @@ from acp_client.protocol.streams import FdReader, FdTransport
 POLL_SECONDS: Final = 0.02
 """Only where nothing tells: no pidfds, no process table, no thread left to wait in."""
 
+KILL_LOOK_SECONDS: Final = 0.5
+"""How long killed processes are waited for before the next look at who is left."""
+
 Killed = Literal["term", "kill"]
 
 
@@ -127,15 +130,19 @@ class AgentProcess:
             with anyio.move_on_after(term_seconds):
                 await self._end_each(survivors, signal.SIGTERM)
             with anyio.move_on_after(kill_seconds):
-                await self._kill_survivors()
+                await self._kill(survivors)
+        self.signal_group(signal.SIGKILL)  # what hid from every look, while the leader still keeps the id
 
-    async def _kill_survivors(self) -> None:
-        """Again and again: a second look finds those that were forking during the first."""
-        while survivors := await self._table.survivors(self._tree):
+    async def _kill(self, known: list[int]) -> None:
+        """Those that are known first, whatever looking again takes; then those that were forking meanwhile."""
+        survivors: list[int] | None = [pid for pid in known if session_of(pid)[1]]
+        while survivors:
             self._note_killed("kill")
             self.signal_group(signal.SIGKILL)
-            await self._end_each(survivors, signal.SIGKILL)
+            with anyio.move_on_after(KILL_LOOK_SECONDS):
+                await self._end_each(survivors, signal.SIGKILL)
             await anyio.sleep(POLL_SECONDS)  # one that may not be signalled was not waited for
+            survivors = await self._table.survivors(self._tree)
 
     async def _end_each(self, pids: list[int], number: signal.Signals) -> None:
         """Signal all of them, also those that left the group, then wait for each."""

@@ -28,6 +28,9 @@ INLINE_CANDIDATES: Final = 64
 CROWD_PAUSE: Final = 4
 """After a look in a thread the next one waits this many times as long: at most a fifth of a core is spent looking."""
 
+MAX_PAUSE_SECONDS: Final = 0.25
+"""However long a look took: those who wait for the next one have graces to keep."""
+
 EXEC_LOOKS: Final = 25
 EXEC_SECONDS: Final = 0.002
 """How often, and after which pause, a process is looked at again that was met in the middle of an exec: it takes less
@@ -92,7 +95,8 @@ class ProcessTable:
                 search = functools.partial(find, look.trees, pids, frozenset(self.leaders), look.found)
                 pids = await in_thread(search) if crowd else search()
                 if crowd:
-                    self._rest_until = anyio.current_time() + (anyio.current_time() - began) * CROWD_PAUSE
+                    now = anyio.current_time()
+                    self._rest_until = now + min(MAX_PAUSE_SECONDS, (now - began) * CROWD_PAUSE)
                 if not pids:
                     break
                 await anyio.sleep(EXEC_SECONDS)
@@ -161,7 +165,10 @@ def find(
 def session_of(pid: int) -> tuple[int, bool]:
     """The session, and whether the process runs (a zombie does not). Raises OSError if no descriptor is left."""
     fields = _stat(pid)
-    return (int(fields[3]), fields[0] not in (b"Z", b"X")) if fields else (0, False)
+    if not fields:
+        return 0, False
+    # A process whose first thread has ended is shown as a zombie while its other threads run.
+    return int(fields[3]), fields[0] not in (b"Z", b"X") or int(fields[17]) > 1
 
 
 def environment_of(pid: int) -> bytes:

@@ -7,6 +7,7 @@ in that order. A handler never runs on the read loop, so it may call the other s
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any, ClassVar, Final, TypeAlias
 
@@ -108,6 +109,7 @@ class Peer:
         self._pending: dict[OurRequest, Pending] = {}
         self._handlers: dict[TheirRequest, anyio.CancelScope] = {}
         self._loading = anyio.Lock()
+        self._ended = False
         self._tasks: anyio.abc.TaskGroup | None = None
         self._outbox = Outbox(transport, self._lose)
 
@@ -125,13 +127,15 @@ class Peer:
                     while self._handlers or self._outbox:
                         await self._outbox.changed()
             finally:
-                for request in list(self._pending):
-                    self._lose(request)
+                self._ended = True
+                if not isinstance(sys.exception(), Exception):  # a fault of ours is not the other side's end
+                    for request in list(self._pending):
+                        self._lose(request)
                 tasks.cancel_scope.cancel()
 
     def read_pending(self) -> None:
         """Handle what has arrived and was not read yet, without waiting: at most what a pipe holds."""
-        if data := self._transport.receive_nowait():
+        if not self._ended and (data := self._transport.receive_nowait()):
             self._receive(data)
 
     def _receive(self, data: bytes) -> None:
@@ -284,7 +288,10 @@ class Peer:
 
 
 async def _load(dispatcher: Dispatcher) -> None:
-    await anyio.to_thread.run_sync(dispatcher.load, limiter=anyio.CapacityLimiter(1))  # the default ones may be busy
+    try:
+        await anyio.to_thread.run_sync(dispatcher.load, limiter=anyio.CapacityLimiter(1))  # the default may be busy
+    except RuntimeError:  # the system starts no thread any more
+        dispatcher.load()
 
 
 def _settled(event: _Outcome) -> Settled:

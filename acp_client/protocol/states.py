@@ -90,7 +90,7 @@ class TheirRequest(Stateful):
         self.state = "open"
 
     def __repr__(self) -> str:
-        return f"<their request {self.id!r} {self.method} {self.state}>"
+        return f"<their request {self.id!r} {self.method!r} {self.state}>"
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ def test_progress_is_on_stderr_in_plain_lines(tmp_path: Path) -> None:
     assert "tool     Edit notes.txt (edit): pending" in lines
     assert "tool     Edit notes.txt: completed" in lines
     assert "plan     2 of 2 done" in lines
-    assert "warning  1 tool calls that change something were made without asking" in lines
+    assert "warning  1 tool call that changes something was made without asking" in lines
     assert lines[-1].startswith("done     end_turn after ")
     assert (done.stdout, "\x1b" in done.stderr.decode()) == (b"Done.\n", False)
 

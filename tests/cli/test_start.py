@@ -44,6 +44,36 @@ def test_a_run_into_a_pipe_loads_neither_schemas_nor_anything_that_draws(tmp_pat
     assert found & {"rich", "structlog", "jsonschema", "yaml", "trio", "mcp"} == set()
 
 
+def test_nothing_in_a_log_line_or_its_traceback_can_steer_the_terminal(tmp_path: Path) -> None:
+    """An exception's words, its cause's and its group's are a child's too: the name of a method, for example."""
+    program = """
+import logging
+from acp_client.cli import logs
+logs.configure()
+evil = chr(27) + "]0;owned" + chr(7) + chr(0x202e)
+try:
+    try:
+        raise ValueError(evil)
+    except ValueError as error:
+        raise ExceptionGroup(evil, [RuntimeError(evil)]) from error
+except ExceptionGroup:
+    logging.getLogger("acp_client.run.life").exception("failed %s", evil, stack_info=True)
+logging.getLogger("acp_client.run.life").error("too few values: %s %s", evil)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        check=True,
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        timeout=WAIT_SECONDS,
+    )
+    shown = done.stderr.decode()
+    assert [part for part in ("\x1b", "\x07", "\u202e") if part in shown] == []
+    assert shown.count(r"\x1b]0;owned\x07\u202e") >= 4
+    assert "\nTraceback" in shown
+
+
 def test_the_module_and_the_function_are_the_same_program(tmp_path: Path) -> None:
     """`python -m acp_client` prints what `subagent` prints."""
     outputs = [

@@ -4,6 +4,7 @@ import json
 import re
 import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -99,3 +100,54 @@ def test_the_moving_line_says_what_is_going_on(tmp_path: Path) -> None:
     terminal.process.send_signal(signal.SIGINT)
     assert terminal.end() == 130
     assert b"SIGINT" in terminal.screen
+
+
+def call(call_id: str, status: str, title: str | None = None) -> dict[str, Any]:
+    """A step: a tool call begins, where it has a title, or changes."""
+    if title is None:
+        return {"tool_update": {"toolCallId": call_id, "status": status}}
+    return {"tool_call": {"toolCallId": call_id, "title": title, "status": status}}
+
+
+def test_the_moving_line_never_names_a_tool_call_that_has_ended(tmp_path: Path) -> None:
+    """Also where calls begin and end faster than it is redrawn."""
+    ends = [call("a", "completed"), call("b", "completed", "Resolve")]
+    agent = playing(tmp_path, prompt=[call("a", "in_progress", "Parse"), {"wait_cancel": True}, *ends])
+    terminal = Terminal("run", "--agent", agent, "go", cwd=tmp_path, stdout=False)
+    terminal.read_until(b"Parse: in_progress (")
+    terminal.process.send_signal(signal.SIGINT)
+    assert terminal.end() == 130
+    assert b"Resolve: completed" in terminal.screen
+    assert b"Parse: in_progress" not in terminal.screen.partition(b"Parse: completed")[2]
+
+
+def test_the_moving_line_names_the_open_tool_call_that_was_opened_last(tmp_path: Path) -> None:
+    """Once a later one has ended."""
+    steps = [call("a", "in_progress", "Dig"), call("b", "in_progress", "Fill"), call("b", "completed")]
+    agent = playing(tmp_path, prompt=[*steps, {"wait_cancel": True}])
+    terminal = Terminal("run", "--agent", agent, "go", cwd=tmp_path, stdout=False)
+    terminal.read_until(b"Fill: completed")
+    terminal.read_until(b"Dig: in_progress (")
+    terminal.process.send_signal(signal.SIGINT)
+    assert terminal.end() == 130
+    assert b"Fill: in_progress" not in terminal.screen.partition(b"Fill: completed")[2]
+
+
+def test_the_moving_line_comes_back_below_text_that_does_not_end_its_line(tmp_path: Path) -> None:
+    """While a tool call takes its time; the last of the text is a line of its own then."""
+    steps = [{"chunk": "Let me look."}, call("a", "in_progress", "Dig"), {"wait_cancel": True}]
+    terminal = Terminal("run", "--agent", playing(tmp_path, prompt=steps), "go", cwd=tmp_path)
+    terminal.read_until(b"Dig: in_progress (")
+    terminal.process.send_signal(signal.SIGINT)
+    assert terminal.end() == 130
+    assert "Let me look." in plain(terminal.screen)
+
+
+def test_text_that_goes_on_after_a_tool_call_began_takes_the_place_of_the_moving_line(tmp_path: Path) -> None:
+    """With nothing of it left, and no empty line."""
+    steps = [{"chunk": "Let me look."}, call("a", "in_progress", "Dig"), {"chunk": "Found "}, {"chunk": "it."}]
+    terminal = Terminal("run", "--agent", playing(tmp_path, prompt=steps), "go", cwd=tmp_path)
+    assert terminal.end() == 0
+    lines = plain(terminal.screen)
+    assert lines.index("Let me look.") < lines.index("Found it.")
+    assert re.search(rb"\x1b\[1A\x1b\[2KFound it\.\r\n", terminal.screen)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from acp_client import catalog
 from acp_client.cli.command import execute
 from acp_client.cli.options import RunOptions, resolve_agent
 
@@ -46,15 +47,21 @@ def given(**options: object) -> RunOptions:
         (["run", "--agent", "echo", "\udcff"], ["not valid UTF-8"]),
         (["run", "--agent", "echo", "--timeout", "0", "hi"], ["--timeout", "greater than 0"]),
         (["run", "--agent", "echo", "--timeout", "nan", "hi"], ["--timeout", "finite"]),
-        (["run", "--agent", "echo", "--timeout", "soon", "hi"], ["--timeout", "soon"]),
+        (["run", "--agent", "echo", "--timeout", "-1", "hi"], ["'-1' is not", "greater than 0; say --timeout 600"]),
+        (["run", "--agent", "echo", "--timeout", "inf", "hi"], ["--timeout", "finite"]),
+        (["run", "--agent", "echo", "--timeout", "soon", "hi"], ["'soon' is not", "seconds", "say --timeout 600"]),
         (["run", "--agent", "echo", "--cwd", "/nonexistent", "hi"], ["--cwd", "does not exist"]),
         (["run", "--agent", "echo", "--add-dir", "/nonexistent", "hi"], ["--add-dir", "does not exist"]),
-        (["run", "--agent", "echo", "--model", "", "hi"], ["--model"]),
+        (["run", "--agent", "echo", "--model", "", "hi"], ["--model: must not be empty; give a value"]),
+        (["run", "--agent", "echo", "--env-passthrough", "", "hi"], ["--env-passthrough: must not be empty"]),
+        (["run", "--agent", "echo", "--mode", "\udcff", "hi"], ["--mode: must be valid UTF-8"]),
         (["run", "--agent", "echo", "--config-option", "x", "hi"], ["--config-option", "KEY=VALUE"]),
         (["run", "--agent", "echo", "--permission", "ask", "hi"], ["--permission", "ask"]),
         (["run", "--agent", "echo", "--format", "xml", "hi"], ["--format", "xml"]),
         (["run", "--agent", "echo", "--schema", "x", "hi"], ["--schema"]),
         (["frobnicate"], ["frobnicate"]),
+        (["echo"], ["No such command 'echo'", "subagent run --agent echo TASK"]),
+        (["trade_file_extractor", "x.csv"], ["subagent run --agent trade_file_extractor TASK"]),
     ],
 )
 def test_a_wrong_command_line_is_2_and_says_why(
@@ -65,6 +72,8 @@ def test_a_wrong_command_line_is_2_and_says_why(
     printed = capsys.readouterr()
     assert printed.out == ""
     assert [part for part in said if part not in printed.err] == []
+    assert "Input should" not in printed.err
+    assert ("subagent run --agent" in printed.err) == (words[0] in catalog.agents())
 
 
 def test_a_malformed_variable_is_not_shown(capsys: pytest.CaptureFixture[str]) -> None:

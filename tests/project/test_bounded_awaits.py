@@ -22,7 +22,7 @@ WHY = {
     "process/child.py:AgentProcess.watch": "cancelled with the run's tasks, after the ladder",
     "process/child.py:AgentProcess.stop": STEPS,
     "process/child.py:AgentProcess._sweep": STEPS,
-    "process/child.py:AgentProcess._kill_survivors": "called inside the grace of the kill",
+    "process/child.py:AgentProcess._kill": "called inside the grace of the kill",
     "process/child.py:AgentProcess._end_each": "called inside the grace of its signal",
     "process/child.py:AgentProcess.end": STEPS,
     "process/child.py:_wait_elsewhere": "cancelled with the run's tasks, after the ladder",

@@ -11,7 +11,7 @@ from acp_agent.agents.trades.model import Code, Notes, Side, json_number
 from acp_agent.agents.trades.table.headers import Field
 from acp_agent.agents.trades.table.reading import Row, Table
 from acp_agent.agents.trades.values.currencies import Money, read_currency
-from acp_agent.agents.trades.values.dates import DateOrder, date_order, read_date
+from acp_agent.agents.trades.values.dates import FIRST_YEAR, LAST_YEAR, DateOrder, date_order, read_date
 from acp_agent.agents.trades.values.numbers import (
     Number,
     NumberStyle,
@@ -19,6 +19,7 @@ from acp_agent.agents.trades.values.numbers import (
     number_style,
     read_fraction,
     read_number,
+    size_problem,
 )
 from acp_agent.agents.trades.values.sides import read_side
 from acp_agent.agents.trades.vocabulary import words
@@ -108,16 +109,17 @@ def row_quantity(text: str, style: NumberStyle) -> Decimal | None:
 
 
 def _quantity(row: Row, habits: Habits, notes: Notes) -> Decimal | None:
-    text = row.value(Field.QUANTITY)
+    text = _number_cell(row, Field.QUANTITY)
     if not text:
         notes.add(row.line, Code.MISSING_QUANTITY, "the row has no quantity; no trade was made of it")
         return None
     number = read_number(text, habits.quantity)
     if number is None or number.percent:
+        problem = size_problem(text, habits.quantity) or "is no number"
         notes.add(
             row.line,
             Code.UNREADABLE_QUANTITY,
-            f"the quantity {text!r} is no number; no trade was made of the row",
+            f"the quantity {text!r} {problem}; no trade was made of the row",
         )
         return None
     value = number.value * _scale(row, notes)
@@ -130,6 +132,12 @@ def _quantity(row: Row, habits: Habits, notes: Notes) -> Decimal | None:
         return None
     _note_number(row, "quantity", text, number, value, notes)
     return value
+
+
+def _number_cell(row: Row, field: Field) -> str:
+    """Return the cell; `NaN` was written for a number and is none, so it is not passed over as nothing."""
+    written = row.written(field)
+    return written if written.casefold() == "nan" else row.value(field)
 
 
 def _scale(row: Row, notes: Notes) -> Decimal:
@@ -146,7 +154,7 @@ def _scale(row: Row, notes: Notes) -> Decimal:
 
 
 def _price(row: Row, habits: Habits, notes: Notes) -> Number | None:
-    text = row.value(Field.PRICE)
+    text = _number_cell(row, Field.PRICE)
     if not text:
         notes.add(row.line, Code.MISSING_PRICE, "the row has no price; no trade was made of it")
         return None
@@ -155,10 +163,11 @@ def _price(row: Row, habits: Habits, notes: Notes) -> Number | None:
         fraction = read_fraction(text)
         number = None if fraction is None else Number(fraction)
     if number is None:
+        problem = size_problem(text, habits.price) or "is no number"
         notes.add(
             row.line,
             Code.UNREADABLE_PRICE,
-            f"the price {text!r} is no number; no trade was made of the row",
+            f"the price {text!r} {problem}; no trade was made of the row",
         )
         return None
     if number.value <= 0:
@@ -223,7 +232,9 @@ def _trade_date(row: Row, habits: Habits, notes: Notes) -> str | None:
         message = f"the trade date {text!r} may be day or month first and the column does not tell; kept as written"
         notes.add(row.line, Code.AMBIGUOUS_DATE, message)
     elif reading.iso is None:
-        notes.add(row.line, Code.UNREADABLE_DATE, f"the trade date {text!r} is no date; kept as written")
+        implausible = f"is out of the plausible range, {FIRST_YEAR} to {LAST_YEAR}"
+        problem = implausible if reading.problem == "implausible" else "is no date"
+        notes.add(row.line, Code.UNREADABLE_DATE, f"the trade date {text!r} {problem}; kept as written")
     return reading.iso or text
 
 

@@ -60,15 +60,15 @@ def _trade(draft: Draft, notes: Notes) -> Trade:
 def _content(draft: Draft, trade: Trade) -> object:
     """Return what makes a row the same as another.
 
-    The trade; without an id of its own, every other cell too.
+    The trade and its status, for a cancellation repeats no trade; without an id of its own, every other cell too.
     """
     bare = replace(trade, source_row=0, trade_id=draft.trade_id)
-    return bare if draft.trade_id else (bare, draft.row.cells)
+    return bare, draft.row.value(Field.STATUS).casefold() if draft.trade_id else draft.row.cells
 
 
 def _differing(one: Trade, other: Trade) -> str:
     names = ("instrument", "side", "quantity", "price", "currency", "trade_date", "counterparty")
-    return ", ".join(name for name in names if getattr(one, name) != getattr(other, name))
+    return ", ".join(name for name in names if getattr(one, name) != getattr(other, name)) or "status"
 
 
 def _priced(draft: Draft, notes: Notes) -> tuple[str | None, Decimal]:

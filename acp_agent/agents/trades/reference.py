@@ -23,6 +23,7 @@ _MARKET_SECTORS = re.compile(r"\s+(?:equity|corp|govt|index)$", re.IGNORECASE)
 _SEPARATORS = re.compile(r"[\s./:\-_]+")
 _ISIN = re.compile(r"[A-Z]{2}[A-Z0-9]{9}[0-9]")
 _PARTS = re.compile(r"\s+[-–—/|]\s+|[()\[\]]|\s*/\s*(?=[A-Z0-9]{12,}$)")
+_FORMULA = re.compile(r"\s*=.*\(.*\)\s*", re.DOTALL)
 _CLOSE_ENOUGH = 0.85
 
 
@@ -56,7 +57,9 @@ class Book:
         _enter(self._names, entry, (key for name in spelled for key in (name, self._shortened(name))))
 
     def find(self, text: str) -> tuple[Entry, ...]:
-        """Return every entry that the text may mean."""
+        """Return every entry that the text may mean; a formula means none."""
+        if _FORMULA.fullmatch(text):
+            return ()
         whole = self._find_whole(text)
         if whole:
             return whole

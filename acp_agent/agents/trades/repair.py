@@ -109,7 +109,7 @@ def _valid(row: Row, habits: Habits) -> bool:
     checks: tuple[tuple[Field, Callable[[str], bool]], ...] = (
         (Field.SIDE, lambda text: read_side(text) is not None),
         (Field.CURRENCY, lambda text: read_currency(text) is not None),
-        (Field.TRADE_DATE, lambda text: read_date(text, habits.dates).problem != "unreadable"),
+        (Field.TRADE_DATE, lambda text: read_date(text, habits.dates).problem in ("", "serial", "ambiguous")),
         (Field.COUNTERPARTY, lambda text: any(char.isalpha() for char in text)),
     )
     return all(check(row.value(field)) for field, check in checks if row.header.column(field))

@@ -13,8 +13,8 @@ from urllib.parse import unquote, urlsplit
 
 __all__ = ["Source", "Task", "UnclearTask", "read_task"]
 
-_QUOTED = r"\"([^\"\n]+)\"|'([^'\n]+)'|`([^`\n]+)`|“([^”\n]+)”|«\s*([^»\n]+?)\s*»"
-_PATH = rf"(?:{_QUOTED}|<?(file://[^\s<>\"']+)>?|([^\s\"'`“«<>]+))"
+_QUOTED = r"\"([^\"\n]+)\"|'([^'\n]+)'|`([^`\n]+)`|[“„]([^“”\n]+)[“”]|‘([^’\n]+)’|«\s*([^»\n]+?)\s*»"
+_PATH = rf"(?:{_QUOTED}|<?(file://[^\s<>\"']+)>?|([^\s\"'`“„‘«<>]+))"
 _VERBS = r"(?:write|writes|written|save|saved|store|export|put|dump|output|schreib\w*|speicher\w*)"
 _OUTPUT_FORMS = tuple(
     re.compile(pattern, re.IGNORECASE)
@@ -34,6 +34,11 @@ _LOOKS_LIKE_PATH = re.compile(r"(?:.*/.*|.*[^\s.]\.[A-Za-z][A-Za-z0-9]{0,7})", r
 _WEB = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 _INPUT_KEYS = ("file", "input", "path", "source", "input_file", "uri", "trades_file")
 _OUTPUT_KEYS = ("output", "out", "destination", "write_to", "output_file", "save_as", "output_path")
+_SENTENCE = re.compile(
+    rf"\b(?:{_VERBS}|extract\w*|read|parse|convert|process|load|get|use|take|normali[sz]e|clean|do|please|see|can|"
+    r"from|in|the|this|file|path|input|is|das|die|aus|bitte|lies)\b|[:=>\"`]",
+    re.IGNORECASE,
+)
 _TRAILING = ".,;:!?)]}"
 _MAX_WORDS_IN_PATH = 12
 
@@ -77,6 +82,13 @@ def read_task(text: str, attached: Sequence[Source], *, cwd: Path, exists: Exist
     if len(sources) != 1:
         raise UnclearTask(_advice(list(sources.values())))
     return Task(next(iter(sources.values())), output)
+
+
+def _is_bare_name(stated: str) -> bool:
+    """Say whether the task is nothing but a file's name with blanks: it looks like one and no word makes a sentence."""
+    words = stated.split()
+    paths = [word for word in words if _LOOKS_LIKE_PATH.fullmatch(word)]
+    return len(paths) == 1 and paths == words[-1:] and not _SENTENCE.search(stated)
 
 
 def _advice(sources: Sequence[Source]) -> str:
@@ -137,6 +149,8 @@ def _inputs(text: str, cwd: Path, exists: Exists, *, plain_words: bool) -> list[
         elif plain_words and exists(path):
             plain.append(path)
     existing = [path for path in likely if exists(path)]
+    if not existing and plain_words and _is_bare_name(text):
+        likely = [path for path in [_resolved(text, cwd)] if path]
     return list(dict.fromkeys(existing or likely or plain))
 
 

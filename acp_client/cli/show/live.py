@@ -25,6 +25,9 @@ _STYLES: Final = {"failed": "bold red", "aborted": "yellow", "warning": "yellow"
 _DULL: Final = ("start", "session")
 """Words of lines that say nothing about what is going on."""
 
+_TAKES_TIME: Final = ("tool", "ask")
+"""Words of lines for which the answer text is broken off: it goes on below, once there is more of it."""
+
 
 class LiveProgress:
     """Draws on stderr, which must be a terminal; `shared`: stdout is the same one."""
@@ -53,17 +56,23 @@ class LiveProgress:
         if lines and self._shared:
             await self._stdout.drain()
         for line in lines:
-            self._now = line.text if line.passing and line.word not in _DULL else "working"
+            self._now = self._going_on(line)
             if not line.passing:
                 self.say(line)
-        if lines and not self._stdout_midline():
+        if lines and (lines[-1].word in _TAKES_TIME or not self._stdout_midline()):
+            self._start_line()
             self._show()
+
+    def _going_on(self, line: Line) -> str:
+        """What the moving line says once this has happened."""
+        if line.passing and line.word not in (*_DULL, "tool"):
+            return line.text
+        return self._narrator.open_call or "working"
 
     def say(self, line: Line) -> None:
         """Print it above the moving line."""
-        if self._stdout_midline():
-            self._console.print()
-            self._stdout.midline = False
+        self._start_line()
+        self._draw()  # rich repeats the moving line as it was drawn last, which may be of a call that has ended
         style = _STYLES.get(line.word, "cyan")
         self._console.print(Text.assemble((f"{line.word:<8}", style), " ", line.text), soft_wrap=True)
 
@@ -72,6 +81,11 @@ class LiveProgress:
         self.close()
         for line in ending(result):
             self.say(line)
+
+    def _start_line(self) -> None:
+        if self._stdout_midline():
+            self._console.print()
+            self._stdout.midline = False
 
     def _stdout_midline(self) -> bool:
         return self._shared and self._stdout.midline

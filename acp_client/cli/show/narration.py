@@ -46,10 +46,16 @@ def safe(text: Any) -> str:
 
 
 class Narrator:
-    """Remembers the titles of tool calls, since an update says only what has changed."""
+    """Remembers the titles of tool calls, since an update says only what has changed, and which are still open."""
 
     def __init__(self) -> None:
         self._calls: dict[str, tuple[str, str | None]] = {}
+        self._open: dict[str, str] = {}
+
+    @property
+    def open_call(self) -> str | None:
+        """The tool call that was opened last, of those that have not ended."""
+        return next(reversed(self._open.values()), None)
 
     def lines(self, event: Event) -> list[Line]:
         """The lines for an event; most need none or one."""
@@ -78,7 +84,12 @@ class Narrator:
         if event.id in self._calls or len(self._calls) < MAX_TITLES:
             self._calls[event.id] = (title, status)
         kind = f" ({safe(event.kind)})" if event.kind else ""
-        return [Line("tool", f"{safe(title)}{kind}: {safe(status or 'pending')}", passing=status not in _ENDED)]
+        text = f"{safe(title)}{kind}: {safe(status or 'pending')}"
+        if status in _ENDED:
+            self._open.pop(event.id, None)
+        elif event.id in self._open or len(self._open) < MAX_TITLES:
+            self._open[event.id] = text
+        return [Line("tool", text, passing=status not in _ENDED)]
 
 
 _ENDED: Final = ("completed", "failed")
@@ -93,7 +104,9 @@ def _line(event: Event) -> Line | None:
         case PlanUpdated():
             return Line("plan", _plan(event.entries), passing=True)
         case EventsLost():
-            return Line("warning", f"{event.count} events are not shown: the output was read too slowly")
+            return Line(
+                "warning", f"{_many(event.count, 'event is', 'events are')} not shown: the output was read too slowly"
+            )
     return None
 
 
@@ -135,16 +148,27 @@ def output_failure(error: OSError) -> Line | None:
     return None if error.errno == errno.EPIPE else Line("failed", f"stdout cannot be written to: {error.strerror}")
 
 
+_UNASKED: Final = ("tool call that changes something was", "tool calls that change something were")
+_NOISE: Final = ("line on the agent's stdout is", "lines on the agent's stdout are")
+
+
+def _many(count: int, one: str, more: str) -> str:
+    return f"{count} {one if count == 1 else more}"
+
+
 def _warnings(result: RunResult) -> list[str]:
     flags, noise = result.flags, result.diagnostics.stdout_noise
     blocks = sum(len(message.blocks) for message in result.messages)
     unasked = len(flags.completed_without_asking)
     found = [
         (flags.empty, "the agent said nothing"),
-        (blocks, f"the answer holds {blocks} blocks that are not text; --format json shows them"),
+        (
+            blocks,
+            f"the answer holds {_many(blocks, 'block that is', 'blocks that are')} not text; --format json shows them",
+        ),
         (flags.truncated, "the output was too long and is cut"),
-        (unasked, f"{unasked} tool calls that change something were made without asking"),
-        (noise.count, f"{noise.count} lines on the agent's stdout are not ACP: {safe(' | '.join(noise.first_lines))}"),
+        (unasked, f"{_many(unasked, *_UNASKED)} made without asking"),
+        (noise.count, f"{_many(noise.count, *_NOISE)} not ACP: {safe(' | '.join(noise.first_lines))}"),
         (flags.killed, f"the agent's processes did not end by themselves: SIG{(flags.killed or '').upper()}"),
     ]
     return [text for applies, text in found if applies]

@@ -4,6 +4,7 @@ import pytest
 
 from acp_agent.agents.trades.model import Notes, UnusableInput
 from acp_agent.agents.trades.table.encoding import decode
+from acp_agent.agents.trades.table.headers import Field
 from acp_agent.agents.trades.table.reading import Table, read_table
 from acp_agent.agents.trades.table.records import ALIGNED, split_records
 
@@ -166,3 +167,32 @@ def test_objects_a_line_are_rows_by_their_line() -> None:
 def test_a_single_object_is_one_row() -> None:
     """A single object is one row."""
     assert len(table(json.dumps({"id": "T1", "symbol": "AAPL", "qty": 1, "price": 2})).rows) == 1
+
+
+@pytest.mark.parametrize("above", ["0;ABB;Kauf;7;5", "0;ABB;Kauf;7"])
+def test_a_row_above_the_header_is_a_warning(above: str) -> None:
+    """A row above the header is a warning."""
+    notes = Notes()
+    read = read_table(f"{above}\n{TEXT}".encode(), notes)
+    assert len(read.rows) == 1
+    assert [(warning.row, warning.code) for warning in notes.found] == [(1, "not_a_trade")]
+    assert "stands above the header in row 2" in notes.found[0].message
+
+
+@pytest.mark.parametrize("above", ["Desk;Zürich;of;the;bank", "Page;1;;;", "# 1;ABB;Kauf;7;5", "1;2;3"])
+def test_a_preamble_is_no_row_above_the_header(above: str) -> None:
+    """A preamble is no row above the header."""
+    notes = Notes()
+    read_table(f"{above}\n{TEXT}".encode(), notes)
+    assert notes.found == []
+
+
+@pytest.mark.parametrize(
+    ("title", "other", "used"),
+    [("Order", "Book", "7"), ("Order No", "Book", "7"), ("Order ID", "Book", "7"), ("Order Number", "Book", "7"),
+     ("Order", "ID", "8"), ("Order ID", "Trade ID", "8")],
+)  # fmt: skip
+def test_an_orders_number_is_the_id_where_no_better_column_exists(title: str, other: str, used: str) -> None:
+    """An orders number is the id where no better column exists."""
+    (row,) = table(f"{title};{other};Titel;Seite;Menge;Preis\n7;8;ABB;Kauf;10;5\n").rows
+    assert row.value(Field.TRADE_ID) == used

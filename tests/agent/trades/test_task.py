@@ -88,3 +88,25 @@ def test_another_file_attached_than_named_is_unclear() -> None:
     """Another file attached than named is unclear."""
     with pytest.raises(UnclearTask):
         asked("Extract the trades from trades.csv", Source("b.csv", CWD / "b.csv"))
+
+
+def test_a_file_that_exists_is_found_beside_any_word() -> None:
+    """A file that exists is found beside any word."""
+    assert asked("Summarise trades.csv") == (CWD / "trades.csv", None)
+    assert asked("Summarise My Trades 2026.csv") == (CWD / "My Trades 2026.csv", None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "nope with space.csv",
+        "'nope with space.csv'",
+        '"nope with space.csv"',
+        "Extract the trades from 'nope with space.csv'",
+        "Extract the trades from ‘nope with space.csv’",
+        "Extract the trades from „nope with space.csv“",
+    ],
+)
+def test_a_missing_file_with_blanks_in_its_name_is_named_whole(text: str) -> None:
+    """A missing file with blanks in its name is named whole."""
+    assert asked(text) == (CWD / "nope with space.csv", None)

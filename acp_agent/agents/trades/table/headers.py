@@ -124,7 +124,7 @@ def _synonyms() -> dict[str, tuple[Field, int]]:
     table: dict[str, tuple[Field, int]] = {}
     for kind in Field:
         ranks = section("headers", kind.value)
-        for rank, names in enumerate((ranks["plainly"], ranks["weakly"])):
+        for rank, names in enumerate((ranks["plainly"], ranks["weakly"], ranks.get("lastly", ()))):
             for name in names:
                 table.setdefault(_compact(name), (kind, rank))
     return table

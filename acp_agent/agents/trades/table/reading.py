@@ -13,6 +13,7 @@ from acp_agent.agents.trades.table.encoding import decode
 from acp_agent.agents.trades.table.headers import INSTRUMENT_FIELDS, OUTRIGHT, Field, Header, read_header
 from acp_agent.agents.trades.table.objects import looks_like_objects, read_objects
 from acp_agent.agents.trades.table.records import ALIGNED, Record, physical_lines, split_records
+from acp_agent.agents.trades.values.numbers import NumberStyle, read_number
 from acp_agent.agents.trades.vocabulary import words
 
 __all__ = ["Row", "Table", "read_table"]
@@ -49,9 +50,13 @@ class Row:
 
     def value(self, field: Field) -> str:
         """Return the cell of a field, empty where the row or the file has none."""
-        column = self.header.column(field)
-        cell = self.cells[column.index] if column and column.index < len(self.cells) else ""
+        cell = self.written(field)
         return "" if cell.casefold() in words("rows", "placeholders") else cell
+
+    def written(self, field: Field) -> str:
+        """Return the cell of a field with its placeholder, if it holds one."""
+        column = self.header.column(field)
+        return self.cells[column.index] if column and column.index < len(self.cells) else ""
 
     def names(self) -> tuple[tuple[Field, str], ...]:
         """Return how the row names its instrument: by which kind of column, and the text."""
@@ -127,8 +132,19 @@ def _table(encoding: str, delimiter: str, records: Sequence[Record], position: i
             "the objects name no trades; each needs a quantity or a price and its instrument",
         )
     header = _without_dates_as_currency(header, records[position + 1 :])
+    _note_lines_above(header, records[:position], notes)
     rows = tuple(_rows(header, records[position + 1 :], notes))
     return Table(encoding, delimiter, header, rows)
+
+
+def _note_lines_above(header: Header, records: Iterable[Record], notes: Notes) -> None:
+    """Warn of lines above the header that have the shape of its rows: a trade there would be lost in silence."""
+    for record in records:
+        filled = [cell for cell in record.cells if cell]
+        shaped = 0 <= header.width - len(record.cells) <= 1 and len(filled) >= _MIN_FIELDS
+        if shaped and not _is_decoration(record) and any(read_number(cell, NumberStyle()) for cell in filled):
+            message = f"{_excerpt(filled)} stands above the header in row {header.line}; no trade was made of it"
+            notes.add(record.line, Code.NOT_A_TRADE, message)
 
 
 def _without_dates_as_currency(header: Header, records: Sequence[Record]) -> Header:
@@ -156,7 +172,7 @@ def _rows(header: Header, records: Iterable[Record], notes: Notes) -> Iterator[R
             notes.add(
                 record.line,
                 Code.NOT_A_TRADE,
-                f"{_excerpt(row)} is a total or a remark, not a trade; skipped",
+                f"{_excerpt(row.cells)} is a total or a remark, not a trade; skipped",
             )
             continue
         yield row
@@ -190,6 +206,6 @@ def _is_summary(row: Row) -> bool:
     return bool(_SUMMARY.match(filled[0])) and sum(lacking) >= _MIN_FILLED
 
 
-def _excerpt(row: Row) -> str:
-    text = " ".join(cell for cell in row.cells if cell)
+def _excerpt(cells: Iterable[str]) -> str:
+    text = " ".join(cell for cell in cells if cell)
     return repr(text if len(text) <= 40 else f"{text[:39]}…")  # noqa: PLR2004 - enough to find the row again

@@ -15,7 +15,7 @@ from typing import Literal
 
 from acp_agent.agents.trades.vocabulary import section
 
-__all__ = ["DateOrder", "DateReading", "date_order", "read_date"]
+__all__ = ["FIRST_YEAR", "LAST_YEAR", "DateOrder", "DateReading", "date_order", "read_date"]
 
 _TIME = re.compile(r"(?:[T ,]+|(?<=\d)[T ])\d{1,2}[:.h]\d{2}.*$|(?<=\d)T\d{4,6}.*$|\s+\d{6}Z?$|Z$", re.IGNORECASE)
 _YEAR_FIRST = re.compile(r"(?P<year>\d{4})([-/. ])(?P<month>\d{1,2})\2(?P<day>\d{1,2})\.?")
@@ -28,7 +28,7 @@ _YEAR_NAME = re.compile(r"(\d{4})[\s\-/.]*([a-z]+)[\s\-/.]*(\d{1,2})")
 _WEEKDAY = re.compile(r"^(?:mon|tue|wed|thu|fri|sat|sun|mo|di|mi|do|fr|sa|so)[a-z]*[.,]*\s+(?=\S)")
 _ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th|er)\b")
 _EXCEL_EPOCH = date(1899, 12, 30)  # day 60 is a leap day that never was; all later serials count from here
-_MIN_YEAR, _MAX_YEAR = 1950, 2100
+FIRST_YEAR, LAST_YEAR = 1950, 2100
 _CENTURY_TURN = 70  # two digits from here on are the last century's
 _FIRST_SERIAL, _LAST_SERIAL = 20_000, 73_050  # 1954 to 2099
 _MONTHS_A_YEAR = 12
@@ -46,11 +46,11 @@ class DateOrder(StrEnum):
 class DateReading:
     """`iso` is None when the cell is no date or, if `ambiguous`, one of two.
 
-    `serial` when a day number was read.
+    `serial` when a day number was read, `implausible` for a date outside FIRST_YEAR to LAST_YEAR.
     """
 
     iso: str | None = None
-    problem: Literal["", "ambiguous", "unreadable", "serial"] = ""
+    problem: Literal["", "ambiguous", "unreadable", "implausible", "serial"] = ""
 
 
 def date_order(column: Iterable[str]) -> DateOrder:
@@ -96,7 +96,7 @@ def _numeric(match: re.Match[str], order: DateOrder) -> DateReading:
     first, second, year = int(match[1]), int(match[3]), _full_year(match[4])
     day_first, month_first = _reading(year, second, first), _reading(year, first, second)
     if day_first.iso is None or month_first.iso is None:
-        return day_first if day_first.iso else month_first
+        return day_first if day_first.iso or month_first.problem == "unreadable" else month_first
     if first == second or match[2] == "." or order is DateOrder.DAY_FIRST:
         return day_first
     return month_first if order is DateOrder.MONTH_FIRST else DateReading(None, "ambiguous")
@@ -132,4 +132,4 @@ def _reading(year: int, month: int, day: int) -> DateReading:
         found = date(year, month, day)
     except ValueError:
         return DateReading(None, "unreadable")
-    return DateReading(found.isoformat()) if _MIN_YEAR <= year <= _MAX_YEAR else DateReading(None, "unreadable")
+    return DateReading(found.isoformat()) if FIRST_YEAR <= year <= LAST_YEAR else DateReading(None, "implausible")

@@ -20,6 +20,7 @@ __all__ = [
     "number_style",
     "read_fraction",
     "read_number",
+    "size_problem",
 ]
 
 _MAX_DIGITS = 18  # more digits than any quantity or price has: an identifier in the wrong column
@@ -69,8 +70,25 @@ class _Parts:
 def read_number(text: str, style: NumberStyle) -> Number | None:
     """Read one number.
 
-    None when the cell is none, or has words beside it that are no currency, unit or multiplier.
+    None when the cell is none, has words beside it that are no currency, unit or multiplier, or is out of range.
     """
+    number = _read(text, style)
+    return None if number is None or _is_out_of_range(number.value) else number
+
+
+def size_problem(text: str, style: NumberStyle) -> str | None:
+    """Say that a number is not read only for its size; None when it is read or is no number."""
+    number = _read(text, style)
+    if number is None or not _is_out_of_range(number.value):
+        return None
+    return f"is too {'large' if number.value.adjusted() > 0 else 'small'}; at most {_MAX_DIGITS} digits are read"
+
+
+def _is_out_of_range(value: Decimal) -> bool:
+    return bool(value) and not -_MAX_DIGITS < value.adjusted() < _MAX_DIGITS
+
+
+def _read(text: str, style: NumberStyle) -> Number | None:
     parts = _take_apart(_normalised(text))
     plain = _plain(parts.digits, style) if parts else None
     if parts is None or plain is None:
@@ -81,8 +99,6 @@ def read_number(text: str, style: NumberStyle) -> Number | None:
     if len(factors) > 1 or len(moneys) > 1 or None in moneys:
         return None
     value = plain[0].scaleb(int(parts.exponent or 0)) * (factors or [Decimal(1)])[0]
-    if value and not -_MAX_DIGITS < value.adjusted() < _MAX_DIGITS:
-        return None
     signed = -value if parts.negative else value
     return Number(signed, moneys[0] if moneys else None, "%" in parts.words, plain[1])
 

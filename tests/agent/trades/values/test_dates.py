@@ -48,12 +48,16 @@ def test_a_date_is_read_to_iso(text: str, iso: str) -> None:
     assert (reading.iso, reading.problem) == (iso, "")
 
 
-@pytest.mark.parametrize(
-    "text", ["", "today", "2026-02-30", "13.13.2026", "12345", "31.12.1800", "5 Foo 2026", "99999999"]
-)
+@pytest.mark.parametrize("text", ["", "today", "2026-02-30", "13.13.2026", "12345", "5 Foo 2026", "99999999"])
 def test_what_is_no_date_is_unreadable(text: str) -> None:
     """What is no date is unreadable."""
     assert read_date(text, DateOrder.DAY_FIRST).problem == "unreadable"
+
+
+@pytest.mark.parametrize("text", ["31.12.1800", "12/31/1800", "1926-02-03", "3 Feb 2126"])
+def test_a_date_out_of_the_plausible_range_is_told_from_no_date(text: str) -> None:
+    """A date out of the plausible range is told from no date."""
+    assert read_date(text, DateOrder.UNKNOWN).problem == "implausible"
 
 
 @pytest.mark.parametrize("text", ["46027", "46027.5", "46027,25"])
