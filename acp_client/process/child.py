@@ -136,13 +136,16 @@ class AgentProcess:
     async def _kill(self, known: list[int]) -> None:
         """Those that are known first, whatever looking again takes; then those that were forking meanwhile."""
         survivors: list[int] | None = [pid for pid in known if session_of(pid)[1]]
-        while survivors:
-            self._note_killed("kill")
-            self.signal_group(signal.SIGKILL)
-            with anyio.move_on_after(KILL_LOOK_SECONDS):
-                await self._end_each(survivors, signal.SIGKILL)
-            await anyio.sleep(POLL_SECONDS)  # one that may not be signalled was not waited for
+        while True:
+            if survivors:
+                self._note_killed("kill")
+                self.signal_group(signal.SIGKILL)
+                with anyio.move_on_after(KILL_LOOK_SECONDS):
+                    await self._end_each(survivors, signal.SIGKILL)
             survivors = await self._table.survivors(self._tree)
+            if not survivors:
+                return
+            await anyio.sleep(POLL_SECONDS)  # one that may not be signalled was not waited for
 
     async def _end_each(self, pids: list[int], number: signal.Signals) -> None:
         """Signal all of them, also those that left the group, then wait for each."""

@@ -81,7 +81,7 @@ def not_programs(tmp_path: Path) -> Path:
     ("command", "cwd", "says"),
     [
         (("/nonexistent/agent",), "/", "no such program"),
-        (("nowhere-on-the-path",), "/", "PATH="),
+        (("nowhere-on-the-path",), "/", "install it or give its full path"),
         (("",), "/", "cannot start"),
         (("/",), "/", "not an executable file"),
         (("{}/plain",), "/", "not an executable file"),
