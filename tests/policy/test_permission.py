@@ -147,3 +147,16 @@ def test_the_paths_of_a_call_are_those_that_it_names(locations: Any, expected: t
     """Entries of no use are left out."""
     assert request("edit", {"locations": locations}).paths == expected
     assert request("edit").paths == ()
+
+
+@pytest.mark.parametrize("action", ["allow", "reject"])
+def test_an_id_that_stands_for_both_is_never_sent(action: Any) -> None:
+    """The agent could read it as the other one."""
+    options = [
+        PermissionOption(option_id="same", name="No", kind="reject_once"),
+        PermissionOption(option_id="same", name="Yes", kind="allow_once"),
+    ]
+    assert choose(action, options).outcome == "cancelled"
+    plain = PermissionOption(option_id="own", name="No", kind="reject_always")
+    chosen = choose(action, [*options, plain]).option
+    assert chosen is plain

@@ -380,3 +380,36 @@ async def test_a_fork_does_not_hold_the_pipe_open() -> None:
         transport.close()
         os.close(there)
         os.close(theirs)
+
+
+async def test_the_child_of_a_fork_can_let_go_without_an_event_loop() -> None:
+    """Both descriptors, once."""
+    reading, theirs = os.pipe()
+    there, writing = os.pipe()
+    transport = FdTransport(reading, writing)
+    transport.abandon()
+    transport.abandon()
+    assert os.read(there, 1) == b""
+    with pytest.raises(BrokenPipeError):
+        os.write(theirs, b"x")
+    os.close(there)
+    os.close(theirs)
+
+
+async def test_a_terminal_that_is_finished_is_not_waited_for() -> None:
+    """Nothing more need be typed."""
+    far, near = pty.openpty()
+    reader = FdReader(near)
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            got: list[bytes] = []
+
+            async def read() -> None:
+                got.append(await reader.receive())
+
+            tasks.start_soon(read)
+            await anyio.wait_all_tasks_blocked()
+            reader.finish()
+    assert got == [b""]
+    reader.close()
+    os.close(far)

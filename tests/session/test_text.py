@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_client.protocol.models import ImageContent, UnknownContent
-from acp_client.session.text import PIECES_PER_BLOCK, AnswerText
+from acp_client.session.text import MAX_ID_CHARS, MAX_SEGMENTS, PIECES_PER_BLOCK, AnswerText
 
 PLENTY = 1_000_000
 
@@ -144,3 +144,15 @@ def test_an_answer_is_something_once_it_holds_text_or_a_block() -> None:
     assert texts
     assert texts.text() == "a"
     assert texts
+
+
+def test_a_flood_of_messages_is_bounded_and_loses_no_text() -> None:
+    """After so many changes all text belongs to the last message; ids are cut."""
+    answer = AnswerText(10_000_000)
+    for number in range(MAX_SEGMENTS + 5):
+        answer.add("x", f"{number}" + "i" * 1000)
+    assert len(answer.text()) == MAX_SEGMENTS + 5
+    messages = answer.messages()
+    assert len(messages) == MAX_SEGMENTS
+    assert messages[-1].text == "x" * 6
+    assert {len(message.id or "") for message in messages} == {MAX_ID_CHARS}

@@ -1,5 +1,6 @@
 """Permission requests: by kind alone, always answered, never an allow by mistake. Looked at from the child's side."""
 
+import asyncio
 import math
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -254,3 +255,25 @@ async def test_a_limit_that_ends_the_turn_answers_open_requests_too(tmp_path: Pa
     result, answers = await go(child)
     assert (result.status, result.reason) == ("error", "run_timeout")
     assert answers == [CANCELLED]
+
+
+@pytest.mark.row("ASYNC-6", "PERM-9")
+async def test_a_policy_that_awaits_what_was_cancelled_rejects_and_the_turn_goes_on(
+    tmp_path: Path, anyio_backend_name: str
+) -> None:
+    """On asyncio that raises the same as a cancellation of the policy itself, and nobody has cancelled it."""
+    if anyio_backend_name == "trio":
+        return  # there it cannot happen
+
+    async def policy(_request: PermissionRequest) -> Decision:
+        future = asyncio.get_running_loop().create_future()
+        future.cancel()
+        await future
+        return Decision.allow()
+
+    scenario = {"prompt": [{"permission": {"on": {"rejected": [{"chunk": "went on"}]}}}]}
+    child = Scripted(tmp_path, scenario, limits=Limits(**QUICK), permission=policy)
+    with anyio.fail_after(20):
+        result = await run_subagent(child.spec, "go")
+    assert (result.reason, result.text) == ("end_turn", "went on")
+    assert result.permissions[0].decided_by == "policy failure"
