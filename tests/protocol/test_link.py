@@ -309,5 +309,5 @@ def test_a_repr_shows_the_state() -> None:
     link = Link()
     theirs, ours = asked(link, "x"), opened(link)
     assert repr(link) == "<Link open, 1 of our requests open, 1 of theirs>"
-    assert repr(theirs) == "<their request 'x' m open>"
+    assert repr(theirs) == "<their request 'x' 'm' open>"
     assert repr(ours) == "<our request 1 m pending>"

@@ -104,3 +104,23 @@ def test_a_broken_pipe_does_not_end_a_program_that_has_sigpipe_at_its_default() 
     finally:
         signal.signal(signal.SIGPIPE, before)
         os.close(writing)
+
+
+async def test_all_that_was_asked_is_answered_before_we_go() -> None:
+    """`answer_all` returns with the last answer."""
+    desk = Desk()
+    go = anyio.Event()
+
+    async def slow(_request: Any) -> str:
+        await go.wait()
+        return "done"
+
+    desk.handlers["slow"] = slow
+    async with running(desk):
+        desk.say(ask(1, "slow"), note("then"))
+        await desk.see("then")
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(desk.peer.answer_all)
+            await anyio.wait_all_tasks_blocked()
+            go.set()
+        assert (await desk.hear())["result"] == "done"
