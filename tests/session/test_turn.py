@@ -312,3 +312,11 @@ def test_no_update_makes_the_fold_raise(updates: list[tuple[str, dict[str, Any]]
         json.dumps(model.model_dump(mode="json"))
     assert isinstance(folded.completed_without_asking(), tuple)
     assert isinstance(folded.plan_entries(), tuple)
+
+
+def test_a_question_about_a_call_that_nobody_announced_counts_for_nothing() -> None:
+    """Only known calls can have been asked for."""
+    turn = Turn(1000)
+    turn.note_asked("unheard-of")
+    turn.fold({"sessionUpdate": "tool_call", "toolCallId": "unheard-of", "kind": "edit", "status": "completed"})
+    assert turn.completed_without_asking() == ("unheard-of",)

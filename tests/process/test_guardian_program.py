@@ -1,0 +1,69 @@
+"""What the guardian does once its parent has gone, called here by itself: it runs without site packages otherwise."""
+
+import io
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import pytest
+
+from acp_client.process.guardian import end_all, members, read_groups, signal_all
+
+SLEEP = [sys.executable, "-S", "-c", "print(flush=True); import time; time.sleep(600)"]
+DEAF = [
+    sys.executable,
+    "-S",
+    "-c",
+    "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True); time.sleep(600)",
+]
+
+
+@pytest.fixture
+def orphans() -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
+    """A token, and processes that carry it: one polite, one deaf to SIGTERM, each in a session of its own."""
+    token = uuid.uuid4().hex
+    with ExitStack() as stack:
+        started = []
+        for argv in (SLEEP, DEAF):
+            process = subprocess.Popen(argv, stdout=subprocess.PIPE, env={"X": token}, start_new_session=True)
+            stack.callback(process.kill)
+            assert process.stdout is not None
+            stack.callback(process.stdout.close)
+            process.stdout.readline()
+            started.append(process)
+        yield token, started
+        for process in started:
+            process.kill()
+            process.wait(10)
+
+
+def test_those_that_carry_the_token_are_found_in_any_session(
+    orphans: tuple[str, list[subprocess.Popen[bytes]]],
+) -> None:
+    """By their environment, or by the session that was told."""
+    token, started = orphans
+    pids = {process.pid for process in started}
+    assert set(members(set(), token)) == pids
+    assert set(members({started[0].pid}, "of-nobody")) == {started[0].pid}
+    assert signal_all(set(), token, 0)
+    assert not signal_all(set(), "of-nobody", 0)
+
+
+def test_all_of_them_are_ended_the_deaf_one_by_force(orphans: tuple[str, list[subprocess.Popen[bytes]]]) -> None:
+    """SIGTERM first, SIGKILL for who is left."""
+    token, (polite, deaf) = orphans
+    end_all({polite.pid, deaf.pid}, token)
+    assert (polite.wait(10), deaf.wait(10)) == (-15, -9)
+
+
+def test_nobody_left_is_soon_seen() -> None:
+    """A few empty looks, then it goes."""
+    end_all(set(), uuid.uuid4().hex)
+
+
+def test_the_groups_that_are_left_are_those_that_were_not_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A torn last line names nobody."""
+    monkeypatch.setattr(sys, "stdin", io.StringIO("+12\n+34\n-12\n+56"))
+    assert read_groups() == {34}
