@@ -9,9 +9,11 @@ from contextlib import ExitStack
 
 import pytest
 
-from acp_client.process.guardian import end_all, members, read_groups, signal_all
+from acp_client.process.guardian import Guardian, end_all, members, read_groups, signal_all
 
 SLEEP = [sys.executable, "-S", "-c", "print(flush=True); import time; time.sleep(600)"]
+NO_GROUP = 2**22 + 1  # above the largest pid that Linux gives
+
 DEAF = [
     sys.executable,
     "-S",
@@ -67,3 +69,22 @@ def test_the_groups_that_are_left_are_those_that_were_not_forgotten(monkeypatch:
     """A torn last line names nobody."""
     monkeypatch.setattr(sys, "stdin", io.StringIO("+12\n+34\n-12\n+56"))
     assert read_groups() == {34}
+
+
+def test_another_process_gets_a_guardian_and_a_token_of_its_own() -> None:
+    """After a fork, also one that has passed by the hook; nothing of the parent's is used."""
+    guardian = Guardian()
+    first = guardian.token
+    guardian.watch(NO_GROUP)
+    guardian.settle()
+    guardian._owner = -1
+    second = guardian.token
+    guardian.forget(NO_GROUP)
+    guardian.settle()  # here its starter is ours, and no zombie may stay
+    guardian.after_fork()
+    assert not guardian._send("+1\n")
+    third = guardian.token
+    guardian.settle()
+    guardian._close()
+    assert len({first, second}) == 2
+    assert third

@@ -164,7 +164,7 @@ async def test_a_cancel_before_the_session_ends_the_child_without_a_cancel_frame
     assert "session/cancel" not in child.methods()
     assert result.failure is not None
     assert result.failure.retry_safe
-    assert result.flags.killed == ("kill" if deaf else "term")
+    assert result.flags.killed in ({"kill"} if deaf else {None, "term"})  # EOF and SIGTERM come together
 
 
 @pytest.mark.row("CANCEL-6")
