@@ -192,6 +192,8 @@ async def test_a_parent_without_stdin_stdout_and_stderr_can_run_agents() -> None
 
 def test_a_spawn_costs_the_caller_four_descriptors() -> None:
     """Three pipe ends and a pidfd; the child's ends are closed."""
+    GUARDIAN.settle()
+    assert GUARDIAN.token  # the guardian has its pipe before we count
     before = descriptors()
     spawned = start("sleep", "600")
     assert (descriptors() - before).total() == 4
