@@ -17,9 +17,13 @@ settings.register_profile("ci", deadline=None, derandomize=True, database=None, 
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 
-@pytest.fixture(params=["asyncio", "trio"], scope="session")
+LOOPS = tuple(filter(None, [os.environ.get("TEST_LOOP")])) or ("asyncio", "trio")
+"""Both event loops; with TEST_LOOP that one alone, where time is short."""
+
+
+@pytest.fixture(params=LOOPS, scope="session")
 def anyio_backend(request: pytest.FixtureRequest) -> str:
-    """The loop that an `async def test_…` runs on; each runs on both."""
+    """The loop that an `async def test_…` runs on."""
     backend: str = request.param
     return backend
 

@@ -1,6 +1,7 @@
 """Runs the whole suite on every supported Python that starts here; measures coverage on one.
 
-Prints which ran. All run, even when one of them has failed: one look shows everything.
+The Python at hand runs async tests on both event loops, the others on one (`LOOP`): that is what twenty minutes allow.
+Prints what ran. All run, even when one of them has failed: one look shows everything.
 """
 
 import os
@@ -16,6 +17,8 @@ from scripts.tools import coverage_gate, environment
 
 REPO = environment.REPO
 SUPPORTED = ("3.11", "3.12", "3.13")
+LOOP = {"3.11": "asyncio", "3.12": "trio", "3.13": "asyncio"}
+"""The oldest and the newest asyncio: it changes with each Python, trio does not."""
 
 
 def main() -> None:
@@ -26,7 +29,7 @@ def main() -> None:
     for version, base in found.items():
         if version != here:
             python = environment.ensure(REPO / f".venv-{version}", base)
-            if not _suite(python, arguments):
+            if not _suite(python, arguments, {"TEST_LOOP": LOOP[version]}):
                 failed.append(f"Python {version}")
     ran = [version for version in SUPPORTED if version in {here, *found}]
     missing = [version for version in SUPPORTED if version not in ran]
@@ -46,7 +49,7 @@ def _measured(arguments: list[str]) -> bool:
     """Run on this Python with coverage; the gate holds only for the whole suite."""
     with _data_folder() as folder:
         cov = ["--cov", "--cov-config=pyproject.toml", "--cov-report="]
-        green = _suite(Path(sys.executable), [*cov, *arguments], folder)
+        green = _suite(Path(sys.executable), [*cov, *arguments], {"COVERAGE_FILE": f"{folder}/data"})
         if not green or arguments:
             return green
         return coverage_gate.holds(folder / "data")
@@ -62,10 +65,10 @@ def _data_folder() -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _suite(python: Path, arguments: list[str], folder: Path | None = None) -> bool:
+def _suite(python: Path, arguments: list[str], extra: dict[str, str]) -> bool:
     version = subprocess.check_output([str(python), "-VV"], text=True).strip()
-    print(f"== {version} ({python})", flush=True)
-    env = dict(os.environ) if folder is None else os.environ | {"COVERAGE_FILE": f"{folder}/data"}
+    print(f"== {version} ({python}), {extra.get('TEST_LOOP', 'both event loops')}", flush=True)
+    env = os.environ | extra
     argv = [str(python), "-m", "pytest", "-n", str(2 * (os.cpu_count() or 1)), *arguments]
     return subprocess.run(argv, check=False, cwd=REPO, env=env).returncode == 0
 
