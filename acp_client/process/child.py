@@ -87,11 +87,9 @@ class AgentProcess:
             await _wait_elsewhere(self.pid)
         if not self.released:
             self._note_exit()
-            self.transport.finish()
-            self._stderr.finish()
 
     def _note_exit(self) -> None:
-        """Look at the exit status without reaping."""
+        """Look at the exit status without reaping; what is in the pipes is all that comes."""
         with suppress(ChildProcessError):  # the program ignores SIGCHLD or waited for all its children: unknown
             status = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
             if status is not None and status.si_code == os.CLD_EXITED:
@@ -99,6 +97,8 @@ class AgentProcess:
             elif status is not None:
                 self.signal = status.si_status
         self.exited.set()
+        self.transport.finish()
+        self._stderr.finish()
 
     # ---- the end
 
@@ -114,6 +114,8 @@ class AgentProcess:
                 self.signal_group(rung.number)
             with anyio.move_on_after(rung.seconds):
                 await self.exited.wait()
+            if not (self.exited.is_set() or _runs(self.pid)):  # our loop was held up: it went in time, unseen
+                self._note_exit()
             if self.exited.is_set():
                 break
         await self._sweep(rungs[1].seconds, rungs[2].seconds)

@@ -13,7 +13,7 @@ import time
 from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 import anyio
 
@@ -121,9 +121,10 @@ def candidates(
     """Those of `pids` that can belong to one of the trees, leaders apart. Pure; `newest` is the pid given last."""
     if now - min(tree.born for tree in trees) > YOUNG_SECONDS:
         return [pid for pid in pids if pid not in leaders]
-    lowest = min(tree.pgid for tree in trees)
-    wrapped = newest < lowest
-    return [pid for pid in pids if (pid > lowest or (wrapped and pid <= newest)) and pid not in leaders]
+    # Pids go up to a highest one and begin again below: a leader above the newest was there before they did.
+    before = [tree.pgid for tree in trees if tree.pgid > newest]
+    oldest = min(before or [tree.pgid for tree in trees])
+    return [pid for pid in pids if (pid > oldest or (before and pid <= newest)) and pid not in leaders]
 
 
 def _all_pids() -> list[int]:
@@ -147,13 +148,13 @@ def find(
     by_session = {tree.pgid: tree for tree in trees}
     unclear = []
     for pid in pids:
-        session, alive = session_of(pid)
+        session, alive, headless = session_of(pid)
         if not alive:
             continue
         if session in by_session:
             found.setdefault(session, []).append(pid)
         elif session not in leaders:
-            environment = environment_of(pid)
+            environment = _environment(pid, headless=headless)
             for tree in by_session.values() if environment else ():
                 if tree.marker.encode() in environment:
                     found.setdefault(tree.pgid, []).append(pid)
@@ -162,18 +163,46 @@ def find(
     return unclear
 
 
-def session_of(pid: int) -> tuple[int, bool]:
-    """The session, and whether the process runs (a zombie does not). Raises OSError if no descriptor is left."""
+class Standing(NamedTuple):
+    """What the kernel says of a process at a glance. `alive` is False for a zombie.
+
+    `headless`: its first thread has ended while others run. It looks like a zombie, and lives.
+    """
+
+    session: int
+    alive: bool
+    headless: bool
+
+
+def session_of(pid: int) -> Standing:
+    """The session, and whether the process runs. Raises OSError if no descriptor is left."""
     fields = _stat(pid)
     if not fields:
-        return 0, False
-    # A process whose first thread has ended is shown as a zombie while its other threads run.
-    return int(fields[3]), fields[0] not in (b"Z", b"X") or int(fields[17]) > 1
+        return Standing(0, alive=False, headless=False)
+    ended = fields[0] in (b"Z", b"X")
+    headless = ended and int(fields[17]) > 1
+    return Standing(int(fields[3]), not ended or headless, headless)
 
 
 def environment_of(pid: int) -> bytes:
     """The environment that the process was started with; `HIDDEN` where it may not be read. Raises OSError likewise."""
+    return _environment(pid, headless=session_of(pid).headless)
+
+
+def _environment(pid: int, *, headless: bool) -> bytes:
+    """A headless process has none, but its other threads do; itself comes last, as one that execs takes its place."""
+    for thread in _threads(pid) if headless else ():
+        environment = _read(f"/proc/{pid}/task/{thread}/environ")
+        if environment not in (b"", HIDDEN):
+            return environment
     return _read(f"/proc/{pid}/environ")
+
+
+def _threads(pid: int) -> list[str]:
+    """Empty if the process has gone. Raises OSError if no descriptor is left."""
+    with suppress(FileNotFoundError, ProcessLookupError, PermissionError):
+        return os.listdir(f"/proc/{pid}/task")  # noqa: PTH208  # as above
+    return []
 
 
 def _is_in_exec(pid: int) -> bool:

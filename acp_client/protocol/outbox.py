@@ -1,7 +1,10 @@
-"""What is to be written: one queue, one writer, in order, bounded by whoever fills it.
+"""What is to be written, and the requests of ours that wait for an answer.
 
-Owns the bytes between `Peer` and its transport. Writes at once while there is room, so that most frames cost no task
-switch. A broken pipe is remembered, not raised: what it cost shows on the read side, as requests without answers.
+Owns the bytes between `Peer` and its transport: one queue, one writer, in order, bounded by whoever fills it. Writes at
+once while there is room, so that most frames cost no task switch. A broken pipe is remembered, not raised: what it cost
+shows as requests without answers.
+
+Owns the waits for answers, but not what is legal on the wire: a request that was given up here is still open in `link`.
 """
 
 from __future__ import annotations
@@ -9,16 +12,23 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import anyio
 
-from acp_client.protocol.states import OurRequest
+from acp_client.protocol.errors import ConnectionClosed, MalformedAnswer, RemoteError, RequestFailed
+from acp_client.protocol.states import ErrorReceived, MalformedReceived, OurRequest, RequestLost, ResultReceived
 from acp_client.protocol.transport import Transport
 
 TAP_VARIABLE: Final = "ACP_WIRE_TAP"
 """A file to which every frame that a peer sends is appended, after its method: to see, and to check, what goes out.
 Not redacted. Read when the connection is made."""
+
+Outcome: TypeAlias = ResultReceived | ErrorReceived | MalformedReceived | RequestLost
+"""What the link says of a request of ours."""
+
+Settled: TypeAlias = ResultReceived | RemoteError
+"""What became of it, for who waits."""
 
 
 class _Frame(NamedTuple):
@@ -109,6 +119,84 @@ class Outbox:
             self.lost.set()
             self.clear()
         self.signal()
+
+
+class Pending:
+    """A request of ours on its way; `wait` gives its outcome. Made by `Peer.start_request`."""
+
+    __slots__ = ("_done", "_on_settled", "outcome", "request")
+
+    def __init__(self, request: OurRequest, on_settled: Callable[[Settled], None] | None) -> None:
+        self.request = request
+        self.outcome: Settled | None = None
+        self._done = anyio.Event()
+        self._on_settled = on_settled
+
+    def settle(self, outcome: Settled) -> None:
+        """The outcome is there: tell it at this place in wire order, then wake who waits."""
+        self.outcome = outcome
+        if self._on_settled is not None:
+            self._on_settled(outcome)
+        self._done.set()
+
+    async def wait(self) -> Any:
+        """The raw result. Raises RequestFailed, MalformedAnswer, FrameTooLong, ConnectionClosed. Safe to cancel."""
+        await self._done.wait()
+        assert self.outcome is not None  # settle sets it before the event
+        if isinstance(self.outcome, RemoteError):
+            raise self.outcome
+        return self.outcome.result
+
+
+class PendingRequests:
+    """All that wait. What comes for another one (given up, or failed when a frame was cut) is passed over."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[OurRequest, Pending] = {}
+
+    def add(self, request: OurRequest, on_settled: Callable[[Settled], None] | None) -> Pending:
+        """Wait for this one, from now on."""
+        pending = self._waiting[request] = Pending(request, on_settled)
+        return pending
+
+    def give_up(self, request: OurRequest) -> bool:
+        """Wait no longer. False if nobody waited."""
+        return self._waiting.pop(request, None) is not None
+
+    def settle(self, outcome: Outcome) -> None:
+        """What the link says has become of one."""
+        self._settle(outcome.request, _settled(outcome))
+
+    def lose(self, request: OurRequest) -> None:
+        """No answer can come: the connection has ended, or the request was never written whole."""
+        self._settle(request, ConnectionClosed(request.method))
+
+    def lose_all(self) -> None:
+        """The connection has ended."""
+        for request in list(self._waiting):
+            self.lose(request)
+
+    def fail_all(self, error: RemoteError) -> None:
+        """Nobody can say which of the answers this was."""
+        for request in list(self._waiting):
+            self._settle(request, error)
+
+    def _settle(self, request: OurRequest, outcome: Settled) -> None:
+        pending = self._waiting.pop(request, None)
+        if pending is not None:
+            pending.settle(outcome)
+
+
+def _settled(outcome: Outcome) -> Settled:
+    match outcome:
+        case ErrorReceived():
+            return RequestFailed(outcome.request.method, outcome.code, outcome.message, outcome.data)
+        case MalformedReceived():
+            return MalformedAnswer(outcome.request.method, outcome.detail)
+        case RequestLost():
+            return ConnectionClosed(outcome.request.method)
+        case _:
+            return outcome
 
 
 def _append(path: str, line: bytes) -> None:

@@ -1,34 +1,25 @@
 """The async shell around a `Link`: reads, writes, and runs a task for each request of the other side.
 
-Owns the tasks and waits of one connection: one reader (`run`), one writer, a task per inbound request, and bounded
-queues. Notifications are handed to the listener synchronously and in wire order; an answer resolves at its own place
-in that order. A handler never runs on the read loop, so it may call the other side.
+Owns the tasks of one connection: one reader (`run`), one writer, a task per inbound request, and bounded queues.
+Notifications are handed to the listener synchronously and in wire order; an answer resolves at its own place in that
+order. A handler never runs on the read loop, so it may call the other side.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any, ClassVar, Final, TypeAlias
+from typing import Any, ClassVar, Final
 
 import anyio
 import anyio.abc
 import anyio.to_thread
 
 from acp_client.protocol.dispatch import Answer, Dispatcher
-from acp_client.protocol.errors import (
-    INTERNAL_ERROR,
-    REQUEST_CANCELLED,
-    TOO_MANY_REQUESTS,
-    ConnectionClosed,
-    FrameTooLong,
-    MalformedAnswer,
-    RemoteError,
-    RequestFailed,
-)
+from acp_client.protocol.errors import INTERNAL_ERROR, REQUEST_CANCELLED, TOO_MANY_REQUESTS, FrameTooLong
 from acp_client.protocol.framing import DEFAULT_MAX_FRAME_BYTES
 from acp_client.protocol.link import CANCEL_REQUEST, Link
-from acp_client.protocol.outbox import Outbox
+from acp_client.protocol.outbox import Outbox, Outcome, Pending, PendingRequests, Settled
 from acp_client.protocol.states import (
     CancelReceived,
     ErrorReceived,
@@ -37,7 +28,6 @@ from acp_client.protocol.states import (
     Listener,
     MalformedReceived,
     NoiseReceived,
-    OurRequest,
     OverlongReceived,
     RequestLost,
     RequestReceived,
@@ -46,40 +36,10 @@ from acp_client.protocol.states import (
 )
 from acp_client.protocol.transport import Transport
 
+__all__ = ["MAX_QUEUED_ANSWER_BYTES", "Peer", "Pending", "Settled"]
+
 MAX_QUEUED_ANSWER_BYTES: Final = 1024 * 1024
 """Answers that they have not read. Beyond it we stop reading them: a flood of requests meets back-pressure."""
-
-Settled: TypeAlias = ResultReceived | RemoteError
-"""What became of a request of ours."""
-
-_Outcome: TypeAlias = ResultReceived | ErrorReceived | MalformedReceived | RequestLost
-
-
-class Pending:
-    """A request of ours on its way; `wait` gives its outcome. Made by `Peer.start_request`."""
-
-    __slots__ = ("_done", "_on_settled", "outcome", "request")
-
-    def __init__(self, request: OurRequest, on_settled: Callable[[Settled], None] | None) -> None:
-        self.request = request
-        self.outcome: Settled | None = None
-        self._done = anyio.Event()
-        self._on_settled = on_settled
-
-    def settle(self, outcome: Settled) -> None:
-        """The outcome is there: tell it at this place in wire order, then wake who waits."""
-        self.outcome = outcome
-        if self._on_settled is not None:
-            self._on_settled(outcome)
-        self._done.set()
-
-    async def wait(self) -> Any:
-        """The raw result. Raises RequestFailed, MalformedAnswer, FrameTooLong, ConnectionClosed. Safe to cancel."""
-        await self._done.wait()
-        assert self.outcome is not None  # settle sets it before the event
-        if isinstance(self.outcome, RemoteError):
-            raise self.outcome
-        return self.outcome.result
 
 
 class Peer:
@@ -106,12 +66,12 @@ class Peer:
         self._drain_seconds = drain_seconds
         self._max_frame_bytes = max_frame_bytes
         self._link = Link(max_frame_bytes=max_frame_bytes)
-        self._pending: dict[OurRequest, Pending] = {}
+        self._pending = PendingRequests()
         self._handlers: dict[TheirRequest, anyio.CancelScope] = {}
         self._loading = anyio.Lock()
         self._ended = False
         self._tasks: anyio.abc.TaskGroup | None = None
-        self._outbox = Outbox(transport, self._lose)
+        self._outbox = Outbox(transport, self._pending.lose)
 
     def __repr__(self) -> str:
         return f"<Peer {self._link!r}, {'writing' if self._outbox else 'nothing to write'}>"
@@ -129,8 +89,7 @@ class Peer:
             finally:
                 self._ended = True
                 if not isinstance(sys.exception(), Exception):  # a fault of ours is not the other side's end
-                    for request in list(self._pending):
-                        self._lose(request)
+                    self._pending.lose_all()
                 tasks.cancel_scope.cancel()
 
     def read_pending(self) -> None:
@@ -172,8 +131,8 @@ class Peer:
         if scope := self._handlers.get(event.request):  # else it was refused, and its answer is on the way
             scope.cancel()
 
-    def _on_outcome(self, event: _Outcome) -> None:
-        self._settle(event.request, _settled(event))
+    def _on_outcome(self, event: Outcome) -> None:
+        self._pending.settle(event)
 
     def _on_noise(self, event: NoiseReceived) -> None:
         self._listener.on_noise(event)
@@ -185,18 +144,8 @@ class Peer:
 
     def _on_overlong(self, event: OverlongReceived) -> None:
         """An answer may be in the frame that was cut: fail what waits, rather than let it wait for ever."""
-        error = FrameTooLong(self._max_frame_bytes, event.head)
-        for pending in list(self._pending.values()):
-            self._settle(pending.request, error)
+        self._pending.fail_all(FrameTooLong(self._max_frame_bytes, event.head))
         self._listener.on_dropped(FrameDropped("a frame over max_frame_bytes", None, None))
-
-    def _lose(self, request: OurRequest) -> None:
-        self._settle(request, ConnectionClosed(request.method))
-
-    def _settle(self, request: OurRequest, outcome: Settled) -> None:
-        pending = self._pending.pop(request, None)
-        if pending is not None:  # None: it failed before, when a frame was cut
-            pending.settle(outcome)
 
     _HANDLERS: ClassVar[dict[type, Callable[..., None]]] = {
         RequestReceived: _on_request,
@@ -241,7 +190,7 @@ class Peer:
     ) -> Pending:
         """Send a request; `on_settled` is called at its answer's place in wire order. Raises ConnectionClosed."""
         request, frame = self._link.request(method, params)
-        pending = self._pending[request] = Pending(request, on_settled)
+        pending = self._pending.add(request, on_settled)
         self._outbox.put(frame, method, request=request)
         return pending
 
@@ -259,7 +208,7 @@ class Peer:
 
     def cancel(self, pending: Pending) -> None:
         """Ask the other side to give up a request of ours. Nothing happens if it is settled already."""
-        if self._pending.pop(pending.request, None) is not None and self._link.can_send:
+        if self._pending.give_up(pending.request) and self._link.can_send:
             self._outbox.put(self._link.cancel(pending.request), CANCEL_REQUEST)
 
     def notify(self, method: str, params: dict[str, Any]) -> None:
@@ -292,15 +241,3 @@ async def _load(dispatcher: Dispatcher) -> None:
         await anyio.to_thread.run_sync(dispatcher.load, limiter=anyio.CapacityLimiter(1))  # the default may be busy
     except RuntimeError:  # the system starts no thread any more
         dispatcher.load()
-
-
-def _settled(event: _Outcome) -> Settled:
-    match event:
-        case ErrorReceived():
-            return RequestFailed(event.request.method, event.code, event.message, event.data)
-        case MalformedReceived():
-            return MalformedAnswer(event.request.method, event.detail)
-        case RequestLost():
-            return ConnectionClosed(event.request.method)
-        case _:
-            return event

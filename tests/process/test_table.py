@@ -1,17 +1,23 @@
 """Who of a run is still alive: pure candidates, and one look for all who wait for it."""
 
 import os
+import shlex
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 import anyio
 import anyio.lowlevel
 import pytest
 
+from acp_client import Limits, run_subagent
 from acp_client.process.spawn import MARKER_VARIABLE
 from acp_client.process.table import INLINE_CANDIDATES, YOUNG_SECONDS, ProcessTable, Tree, candidates, find
+from tests.support.kernel import is_alive, nothing_left
+from tests.support.tiny import tiny
 
 NOW = 1000.0
 YOUNG, OLD = NOW - YOUNG_SECONDS / 2, NOW - YOUNG_SECONDS * 2
@@ -26,17 +32,63 @@ YOUNG, OLD = NOW - YOUNG_SECONDS / 2, NOW - YOUNG_SECONDS * 2
         ([Tree(50, "m", YOUNG), Tree(20, "n", OLD)], 70, [10, 40, 60, 70]),
         ([Tree(65, "m", YOUNG)], 10, [10, 70]),
         ([Tree(65, "m", YOUNG)], 40, [10, 40, 70]),
+        ([Tree(65, "m", YOUNG), Tree(20, "n", NOW)], 40, [10, 40, 70]),
+        ([Tree(20, "n", NOW), Tree(60, "m", YOUNG), Tree(65, "o", NOW)], 20, [10, 70]),
+        ([Tree(65, "m", YOUNG), Tree(20, "n", OLD)], 40, [10, 40, 60, 70]),
         ([Tree(70, "m", YOUNG)], 70, []),
         ([Tree(50, "m", NOW)], 50, [60, 70]),
     ],
-    ids=["young", "old", "two young", "one old", "gone round", "gone round further", "the newest", "just born"],
+    ids=[
+        "young",
+        "old",
+        "two young",
+        "one old",
+        "gone round",
+        "gone round further",
+        "gone round between two",
+        "gone round to the newest",
+        "gone round and one old",
+        "the newest",
+        "just born",
+    ],
 )
-def test_only_pids_given_after_the_youngest_leader_are_candidates(
+def test_only_pids_given_after_the_oldest_leader_are_candidates(
     trees: list[Tree], newest: int, expected: list[int]
 ) -> None:
     """Unless a leader is so old that pids may have gone round; other leaders are passed over."""
     pids = [10, 30, 40, 60, 70]
     assert candidates(pids, newest, trees, {30, *(tree.pgid for tree in trees)} - {70}, NOW) == expected
+
+
+HEADLESS = """
+import ctypes, os, sys, threading
+
+def live_on():
+    while b") Z " not in open("/proc/self/stat", "rb").read():
+        pass
+    with open(sys.argv[1], "w") as ready:
+        print(os.getpid(), threading.get_native_id(), file=ready)
+    threading.Event().wait()
+
+os.setsid()
+threading.Thread(target=live_on).start()
+ctypes.CDLL(None).pthread_exit(None)
+"""
+
+
+@pytest.mark.row("TREE-2")
+async def test_an_escaped_helper_whose_first_thread_has_ended_is_ended(tmp_path: Path) -> None:
+    """It looks like a zombie, without any environment, and the marker is in that of its other thread."""
+    told = tmp_path / "told"
+    helper = shlex.join((sys.executable, "-c", HEADLESS, f"{told}.pipe"))
+    script = f"mkfifo {told}.pipe; {helper} & read -r line < {told}.pipe; echo $line > {told};"
+    with nothing_left(), anyio.fail_after(20):
+        result = await run_subagent(tiny(script, limits=Limits(term_grace_seconds=10.0)), "go")
+    pid, thread = map(int, told.read_text().split())
+    escaped = is_alive(thread)
+    if escaped:
+        os.kill(pid, signal.SIGKILL)
+    assert (result.text, result.flags.killed, escaped) == ("tiny", "term", False)
 
 
 @contextmanager
