@@ -1,7 +1,8 @@
 """Installs real agents and clients that others wrote, for tests/agents to drive.
 
-Owns a folder in the user's cache and `agents.json` in it: name → argv and extra environment. Each
-is installed once per pinned version. Finding them from a test is left to `tests/support/agents.py`.
+Owns a folder in the user's cache and `agents.json` in it: name → argv and extra environment, or why
+this machine cannot have it. Each is installed once per pinned version, all at the same time. Finding
+and configuring them for a test is left to `tests/support/agents.py`.
 """
 
 import fcntl
@@ -13,20 +14,29 @@ import sys
 import tarfile
 import tempfile
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TypedDict
+from typing import NotRequired, TypedDict
+
+from scripts.tools.all_pythons import pythons
 
 INDEX_VARIABLE = "ACP_SUBAGENTS_AGENTS"  # the path of another index
 NPM = ("npm", "install", "--no-audit", "--no-fund", "--no-package-lock", "--loglevel=error")
 PIP = ("-m", "pip", "--disable-pip-version-check", "-qq")
 PYTHON_SDK = "agent-client-protocol==0.12.1"
+FAST_AGENT_PYTHONS = ("3.13", "3.12")  # those of ours that it supports, the best first
 
 
 class Entry(TypedDict):
-    """How to start one program."""
+    """How to start one program, each part of `argv` a file; or why there is none here."""
 
     argv: list[str]
     env: dict[str, str]
+    unavailable: NotRequired[str]
+
+
+class UnavailableError(Exception):
+    """This machine lacks what a program needs. It is said and skipped: no failure of the installer."""
 
 
 def cache() -> Path:
@@ -70,10 +80,30 @@ def acpx(folder: Path) -> Entry:
     return Entry(argv=[str(modules / "node/bin/node"), str(modules / "acpx/dist/cli.js")], env={})
 
 
+def fast_agent(folder: Path) -> Entry:
+    """An agent in Python that asks before it calls a tool of an MCP server; `acp` is the first argument to give."""
+    found = pythons()
+    base = next((found[version] for version in FAST_AGENT_PYTHONS if version in found), None)
+    if base is None:
+        raise UnavailableError(f"fast-agent needs Python {' or '.join(FAST_AGENT_PYTHONS)}, and none starts here")
+    python = folder / "venv" / "bin" / "python"
+    _run([str(base), "-m", "venv", "--clear", str(folder / "venv")])
+    _run([str(python), *PIP, "install", "fast-agent-acp==0.10.48"])
+    return Entry(argv=[str(python), str(python.with_name("fast-agent"))], env={})
+
+
+def opencode(folder: Path) -> Entry:
+    """An agent in one binary that asks before it runs or edits; `acp` is the first argument to give."""
+    _npm(folder, "opencode-ai@1.18.33")
+    return Entry(argv=[str(folder / "node_modules/.bin/opencode")], env={})
+
+
 INSTALLERS: dict[str, Callable[[Path], Entry]] = {
     "ts-sdk-example-0.28.1": ts_sdk_example,
     "python-sdk-echo-0.12.1": python_sdk_echo,
     "acpx-0.19.1": acpx,
+    "fast-agent-0.10.48": fast_agent,
+    "opencode-1.18.33": opencode,
 }
 
 
@@ -85,14 +115,24 @@ def main() -> None:
     with (root / "lock").open("w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         index = {}
-        for folder, installer in INSTALLERS.items():
+        with ThreadPoolExecutor(len(INSTALLERS)) as pool:  # most of it is waiting for registries
+            started = {one: pool.submit(_installed, root / one, install) for one, install in INSTALLERS.items()}
+        for folder, done in started.items():
             try:
-                index[name(folder)] = _installed(root / folder, installer)
+                index[name(folder)] = done.result()
             except (OSError, subprocess.CalledProcessError) as error:
                 failed.append(f"{name(folder)} could not be installed: {error}")
         _write(root / "agents.json", json.dumps(index, indent=2))
-    print(f"agents: {', '.join(index) or 'none'} ({root / 'agents.json'})")
+    _report(index, root)
     sys.exit("\n".join(failed) or 0)
+
+
+def _report(index: dict[str, Entry], root: Path) -> None:
+    for one, entry in index.items():
+        if "unavailable" in entry:
+            print(f"skipped {one}: {entry['unavailable']}")
+    there = [one for one, entry in index.items() if "unavailable" not in entry]
+    print(f"agents: {', '.join(there) or 'none'} ({root / 'agents.json'})")
 
 
 def name(folder: str) -> str:
@@ -103,10 +143,13 @@ def name(folder: str) -> str:
 def _installed(folder: Path, installer: Callable[[Path], Entry]) -> Entry:
     """The entry of a finished installation; one half done, or whose program went, is redone."""
     if (entry := _entry(folder)) is None:
-        print(f"installing {folder.name} …", flush=True)
+        print(f"installing {folder.name} …\n", end="", flush=True)  # whole: others print too
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        entry = installer(folder)
+        try:
+            entry = installer(folder)
+        except UnavailableError as error:  # not written down: the next time it may be there
+            return Entry(argv=[], env={}, unavailable=str(error))
         _write(folder / "entry.json", json.dumps(entry))
     return entry
 

@@ -19,6 +19,8 @@ REPO = environment.REPO
 SUPPORTED = ("3.11", "3.12", "3.13")
 LOOP = {"3.11": "asyncio", "3.12": "trio", "3.13": "asyncio"}
 """The oldest and the newest asyncio: it changes with each Python, trio does not."""
+AGAIN_VARIABLE = "TEST_AGAIN"
+"""Set where the suite has run on another Python before: `tests/support/agents.py` skips what would be the same."""
 
 
 def main() -> None:
@@ -29,7 +31,7 @@ def main() -> None:
     for version, base in found.items():
         if version != here:
             python = environment.ensure(REPO / f".venv-{version}", base)
-            if not _suite(python, arguments, {"TEST_LOOP": LOOP[version]}):
+            if not _suite(python, arguments, {"TEST_LOOP": LOOP[version], AGAIN_VARIABLE: version}):
                 failed.append(f"Python {version}")
     ran = [version for version in SUPPORTED if version in {here, *found}]
     missing = [version for version in SUPPORTED if version not in ran]
