@@ -22,7 +22,9 @@ TOOL_KINDS: Final = frozenset({"read", "edit", "delete", "move", "search", "exec
 class PermissionRequest:
     """What the agent asks. `kind` is its own, else that of the call announced under the same id, else "other".
 
-    `raw` is the tool call as received. `text` in it is the agent's: make it safe before a terminal shows it.
+    `raw` is all that is known of the tool call: what was announced under its id, patched by the request. Every text
+    in it is the agent's: make it safe before a terminal shows it. `cwd` and `roots` are those of the session: where a
+    relative path starts, and the directories that the agent was given.
     """
 
     session_id: str | None
@@ -34,24 +36,38 @@ class PermissionRequest:
     raw: Mapping[str, Any]
     agent: str = ""
     run_id: str = ""
+    cwd: str = "/"
+    roots: tuple[str, ...] = ()
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The paths that the call says it touches."""
-        locations = self.raw.get("locations")
-        places = locations if isinstance(locations, list) else []
-        return tuple(
-            place["path"] for place in places if isinstance(place, dict) and isinstance(place.get("path"), str)
-        )
+        """The paths that the call says it touches: its locations, then the files of its diffs."""
+        places = [place for key in ("locations", "content") for place in _dicts(self.raw.get(key))]
+        return tuple(dict.fromkeys(place["path"] for place in places if isinstance(place.get("path"), str)))
+
+    @property
+    def arguments(self) -> Any:
+        """What the tool is called with (`rawInput`), None where the agent does not say."""
+        return self.raw.get("rawInput")
+
+
+def _dicts(value: Any) -> list[dict[str, Any]]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Allow or reject, and why. `decided_by` names who did: a rule, a person, a policy."""
+    """Allow or reject, and why. `decided_by` names who did: a rule, a person, a policy; `role` the person's role.
+
+    `option_id` picks one option by its id, for a choice that is no permission; `content` is a form, filled in.
+    """
 
     action: Action
     why: str | None = None
     decided_by: str = "callable"
+    role: str | None = None
+    option_id: str | None = None
+    content: Mapping[str, Any] | None = None
 
     @classmethod
     def allow(cls, why: str | None = None) -> Decision:
@@ -63,8 +79,19 @@ class Decision:
         """Do not let the agent do it."""
         return cls("reject", why)
 
+    @classmethod
+    def select(cls, option_id: str, why: str | None = None) -> Decision:
+        """Send this option, whatever it means: for a choice that is no permission, such as between two plans."""
+        return cls("allow", why, option_id=option_id)
 
-PermissionCallable: TypeAlias = Callable[[PermissionRequest], Awaitable[Decision]]
+    @classmethod
+    def fill(cls, content: Mapping[str, Any], why: str | None = None) -> Decision:
+        """Accept a form with these values."""
+        return cls("allow", why, content=content)
+
+
+PermissionCallable: TypeAlias = Callable[[PermissionRequest], Awaitable[Decision] | Decision]
+"""The caller's policy: async, or a plain function, which must not block, for it is called in the event loop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +130,3 @@ def choose(action: Action, options: Sequence[PermissionOption]) -> Choice:
             if option.kind == kind and option.option_id not in allowing & refusing:
                 return Choice("selected", option, wider=kind == "allow_always")
     return CANCELLED
-
-
-def decide_by_preset(preset: Action, request: PermissionRequest) -> Decision:
-    """The presets "reject" and "allow". What is no tool (a mode switch, a word outside the schema) is refused."""
-    if preset == "allow" and request.kind not in TOOL_KINDS:
-        return Decision("reject", f"kind {request.kind!r} is no tool and there is no approver to ask", "preset allow")
-    return Decision(preset, None, f"preset {preset}")

@@ -11,7 +11,6 @@ from acp_client.policy.permission import (
     Decision,
     PermissionRequest,
     choose,
-    decide_by_preset,
 )
 from acp_client.protocol.models import PermissionOption
 from acp_client.protocol.models.tool_call import PermissionOptionKind, ToolKind
@@ -94,31 +93,6 @@ def test_a_wider_grant_than_was_asked_for_is_marked() -> None:
 def request(kind: str, raw: dict[str, Any] | None = None) -> PermissionRequest:
     """What an agent asks."""
     return PermissionRequest("s", "c", "T", None, kind, (), raw or {})
-
-
-NO_TOOLS = ["switch_mode", "open_url", "", "EDIT", "exit_plan"]
-
-
-@pytest.mark.parametrize("kind", [*sorted(TOOL_KINDS), *NO_TOOLS])
-def test_the_preset_reject_rejects_everything(kind: str) -> None:
-    """It is the default."""
-    decision = decide_by_preset("reject", request(kind))
-    assert (decision.action, decision.decided_by) == ("reject", "preset reject")
-
-
-@pytest.mark.parametrize("kind", sorted(TOOL_KINDS))
-def test_the_preset_allow_allows_every_kind_of_tool(kind: str) -> None:
-    """`other` too: real agents often send no kind at all."""
-    decision = decide_by_preset("allow", request(kind))
-    assert (decision.action, decision.decided_by) == ("allow", "preset allow")
-
-
-@pytest.mark.parametrize("kind", NO_TOOLS)
-def test_the_preset_allow_refuses_what_is_no_tool(kind: str) -> None:
-    """It may mean anything, such as leaving the plan mode; the reason says so."""
-    decision = decide_by_preset("allow", request(kind))
-    assert decision.action == "reject"
-    assert repr(kind) in (decision.why or "")
 
 
 def test_every_tool_kind_of_acp_but_the_switch_of_modes_is_a_tool() -> None:

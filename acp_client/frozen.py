@@ -1,0 +1,28 @@
+"""The base of what a caller writes down: specs, limits, policies. Frozen; a misspelt name is told with the nearest.
+
+Owns what a wrong argument is told, and that no value is shown with it.
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, model_validator
+
+
+class Frozen(BaseModel):
+    """Frozen data of exactly these fields. Raises pydantic's ValidationError, which names the field and the rule."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, arbitrary_types_allowed=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known_names(cls, given: Any) -> Any:
+        """A misspelt name is told with the nearest there is."""
+        for name in given if isinstance(given, dict) else ():
+            if name not in cls.model_fields:
+                near = get_close_matches(str(name), cls.model_fields, 1, 0.5)
+                hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(cls.model_fields)}"
+                raise ValueError(f"{cls.__name__} has no {name!r}; {hint}")
+        return given
