@@ -7,23 +7,37 @@ import os
 import pty
 import select
 import subprocess
+import sys
+import termios
 import time
 from pathlib import Path
+from typing import Any, Final
 
 from tests.cli.command import READ_BYTES, WAIT_SECONDS, argv, environment
 
+CONTROLLED: Final = (
+    "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
+)
+"""A program that makes its stdin the terminal of its session, and becomes another one."""
+
 
 class Terminal:
-    """Runs a command line with stdout and stderr, or one of them, on a terminal."""
+    """Runs a command line with stdout and stderr, or one of them, on a terminal; `own`: that of its session."""
 
-    def __init__(
-        self, *words: str | Path, cwd: Path, stdout: bool = True, stderr: bool = True, term: str = "xterm"
-    ) -> None:  # which of them
+    def __init__(  # which of them
+        self,
+        *words: str | Path,
+        cwd: Path,
+        stdout: bool = True,
+        stderr: bool = True,
+        term: str = "xterm",
+        own: bool = False,
+    ) -> None:
         self.screen = b""
         self._master, slave = pty.openpty()
         try:
             self.process = subprocess.Popen(
-                argv(*words),
+                [*([sys.executable, "-c", CONTROLLED] if own else []), *argv(*words)],
                 cwd=cwd,
                 env=environment(TERM=term, COLUMNS="200"),
                 stdin=slave,
@@ -33,6 +47,14 @@ class Terminal:
             )
         finally:
             os.close(slave)
+
+    def type(self, keys: str) -> None:
+        """Press keys."""
+        os.write(self._master, keys.encode())
+
+    def modes(self) -> list[Any]:
+        """How the terminal is set."""
+        return termios.tcgetattr(self._master)
 
     def read_until(self, marker: bytes) -> None:
         """Read until the marker is on the screen."""

@@ -87,6 +87,39 @@ def test_a_signal_before_the_session_exists_ends_the_run(start: Start, tmp_path:
     assert b"Traceback" not in run.stderr
 
 
+INITIALIZED = """read -r _; echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1}}'\n"""
+SESSION = """read -r _; echo '{"jsonrpc":"2.0","id":2,"result":{"sessionId":"s"}}'\n"""
+ANSWER = """read -r _; echo '{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}'\n"""
+STAGES = {
+    "child starting": ("", "cancelled"),
+    "initialize pending": ("read -r _\n", "cancelled"),
+    "session/new pending": (f"{INITIALIZED}read -r _\n", "cancelled"),
+    "prompt running": (f"{INITIALIZED}{SESSION}read -r _\n", "cancelled"),
+    "teardown": (f"{INITIALIZED}{SESSION}{ANSWER}read -r _\n", "end_turn"),  # it has its answer
+}
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("stage", STAGES)
+def test_a_signal_at_any_stage_ends_the_run_and_is_the_exit_code(
+    stage: str, number: signal.Signals, start: Start, tmp_path: Path
+) -> None:
+    """The agent that does nothing any more is ended with its helper, and the result is printed whole."""
+    script, reason = STAGES[stage]
+    helper = tmp_path / "helper"
+    (tmp_path / "agent").write_text(f"{script}sleep 600 & echo $! > {helper}\necho here >&2\nexec sleep 600\n")
+    run = start("run", "--agent", f"sh {tmp_path / 'agent'}", "--format", "jsonl", "go")
+    run.read_until(b"here\\n")
+    run.send(number)
+    assert run.end() == 128 + number
+    assert f"{number.name}: cancelling the run" in run.stderr.decode()
+    assert b"Traceback" not in run.stderr
+    first, *_, last = (json.loads(line) for line in run.stdout.splitlines())
+    assert (last["event"], last["reason"]) == ("result", reason)
+    assert not is_running(first["pid"])
+    assert not is_running(int(helper.read_text()))
+
+
 def test_a_signal_while_the_task_is_read_starts_nothing(start: Start) -> None:
     """No traceback either."""
     run = start("run", "--agent", "echo", "-", stdin=subprocess.PIPE)

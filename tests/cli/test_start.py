@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from tests.cli.command import WAIT_SECONDS, environment
+from tests.support.made_up_secrets import OPENAI
 
 REPORT = "import json, sys; json.dump(sorted({name.partition('.')[0] for name in sys.modules}), sys.stderr)"
 
@@ -72,6 +73,49 @@ logging.getLogger("acp_client.run.life").error("too few values: %s %s", evil)
     assert [part for part in ("\x1b", "\x07", "\u202e") if part in shown] == []
     assert shown.count(r"\x1b]0;owned\x07\u202e") >= 4
     assert "\nTraceback" in shown
+
+
+UNCAUGHT = """
+import gc, logging, sys, threading, warnings
+from acp_client import AgentSpec
+from acp_client.cli import logs
+from tests.support.made_up_secrets import OPENAI
+logs.configure(AgentSpec(command=("true",), env={"MY_PASSWORD": "blue-walrus-7733"}))
+said = OPENAI + " blue-walrus-7733 " + chr(27) + "]0;owned" + chr(7) + chr(0x202e)
+
+class Broken:
+    def __del__(self):
+        raise ValueError("unraisable " + said)
+
+def fail():
+    raise ValueError("thrown " + said)
+
+logging.getLogger("any").error("logged %s", said)
+warnings.warn("warned " + said)
+Broken()
+thread = threading.Thread(target=fail)
+thread.start()
+thread.join()
+fail()
+"""
+
+
+def test_what_nobody_caught_is_as_safe_as_a_log_line(tmp_path: Path) -> None:
+    """At the top, in a thread, in a finalizer, and a warning: no secret, no escape sequence, exit code 1."""
+    done = subprocess.run(
+        [sys.executable, "-c", UNCAUGHT],
+        check=False,
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        timeout=WAIT_SECONDS,
+    )
+    shown = done.stderr.decode()
+    assert done.returncode == 1
+    assert [part for part in ("\x1b", "\x07", "\u202e", "blue-walrus-7733", OPENAI) if part in shown] == []
+    for word in ("logged", "warned", "ValueError: thrown", "ValueError: unraisable"):
+        assert rf"{word} [redacted] [redacted] \x1b]0;owned\x07\u202e" in shown, shown
+    assert shown.count("\nTraceback") == 3
 
 
 def test_the_module_and_the_function_are_the_same_program(tmp_path: Path) -> None:
