@@ -1,4 +1,4 @@
-"""fast-agent, which others wrote: plain text, a tool that it asks for, one that it does not, a cancel in mid-turn."""
+"""fast-agent, which others wrote: plain text, a tool that it does not ask for, a cancel in mid-turn."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import anyio
 import pytest
 
 from acp_client import run_subagent
-from tests.support.agents import TURN_SECONDS, cancelled_in_its_shell, command_turn, fast_agent, fast_agent_passthrough
+from tests.support.agents import TURN_SECONDS, cancelled_in_its_shell, fast_agent, fast_agent_passthrough
 from tests.support.fake_model import Call, fake_model
 
 pytestmark = [pytest.mark.agents, pytest.mark.slow]
@@ -26,22 +26,6 @@ async def test_a_plain_turn_completes_with_its_text(tmp_path: Path) -> None:
     assert (result.status, result.reason, result.text) == ("completed", "end_turn", "Say PONG")
     assert (result.diagnostics.exit_code, result.flags.killed) == (0, None)
     assert not result.diagnostics.stdout_noise.count
-
-
-@pytest.mark.parametrize(
-    ("permission", "kind", "status", "obeyed"),
-    [("reject", "reject_once", "failed", False), ("allow", "allow_once", "completed", True)],
-)
-async def test_a_tool_of_an_mcp_server_is_asked_for_and_the_answer_obeyed(
-    tmp_path: Path, permission: str, kind: str, status: str, *, obeyed: bool
-) -> None:
-    """By kind and title it is a command; on rejection the model is told, and ends its turn."""
-    result, ran = await command_turn("fast-agent", tmp_path, permission=permission)
-    assert (result.reason, result.text, ran) == ("end_turn", "DONE", obeyed)
-    (asked,) = result.permissions
-    assert (asked.title, asked.kind, asked.option_kind) == ("workshop/shell", "execute", kind)
-    (call,) = result.tool_calls
-    assert (call.id, call.status) == (asked.tool_call_id, status)
 
 
 async def test_what_it_writes_by_itself_it_writes_unasked_and_that_is_said(tmp_path: Path) -> None:

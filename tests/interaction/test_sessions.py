@@ -92,17 +92,21 @@ async def code_of(asking: Any) -> int | None:
 
 
 async def test_an_agent_advertises_what_it_has_and_nothing_else() -> None:
-    """A bare one nothing at all."""
+    """A bare one nothing but our extension."""
     async with talking(Doer(nothing), begin=False) as talk:
         agent = await initialize(talk.session)
         assert agent.info == {"name": "doer", "version": "1"}
-        assert agent.raw_capabilities == {"loadSession": False}
+        assert agent.raw_capabilities == {
+            "loadSession": False,
+            "_meta": {"acp-subagents": {"complete": True, "history": True}},
+        }
         assert agent.auth_methods == ()
     async with talking(Able(), begin=False) as talk:
         agent = await initialize(talk.session)
         assert agent.info == {"name": "doer", "version": "1", "title": "Able"}
         assert agent.raw_capabilities == {
             "loadSession": True,
+            "_meta": {"acp-subagents": {"complete": True, "history": True}},
             "promptCapabilities": {"image": True},
             "sessionCapabilities": {"list": {}, "delete": {}, "resume": {}, "close": {}},
             "auth": {"logout": {}},
