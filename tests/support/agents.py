@@ -49,6 +49,15 @@ def _once(name: str) -> Entry:
     return real_agent(name)
 
 
+def typescript_example(**fields: Any) -> AgentSpec:
+    """The example agent of the TypeScript SDK, which reads one file unasked and asks before it edits another.
+
+    It touches no file: all of it is told.
+    """
+    entry = _once("ts-sdk-example")
+    return AgentSpec(**{"command": entry["argv"], "env": entry["env"], "cwd": "/", **fields})
+
+
 def fast_agent_passthrough(folder: Path, **fields: Any) -> AgentSpec:
     """fast-agent, saying back what it is told: no model, no tools."""
     return _fast_agent(folder, ["--model", "passthrough"], {}, fields)
@@ -69,7 +78,7 @@ def _fast_agent(folder: Path, arguments: list[str], env: dict[str, str], fields:
 
 
 def opencode(folder: Path, model: FakeModel, **fields: Any) -> AgentSpec:
-    """opencode, which asks before it runs a command (`bash`) or writes a file (`write`, `edit`).
+    """opencode, which asks before it runs a command (`bash`), or reads or writes a file (`read`, `write`, `edit`).
 
     It calls an MCP server's tools (`{server}_{tool}`) unasked. Beside the turn it asks the model for a title.
     """
@@ -83,7 +92,7 @@ def opencode(folder: Path, model: FakeModel, **fields: Any) -> AgentSpec:
         "enabled_providers": ["fake"],
         "model": f"fake/{NAME}",
         "small_model": f"fake/{NAME}",
-        "permission": {"bash": "ask", "edit": "ask"},
+        "permission": {"bash": "ask", "edit": "ask", "read": "ask"},
         "share": "disabled",
     }
     env = {

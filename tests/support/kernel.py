@@ -25,6 +25,17 @@ def marked(text: str) -> dict[int, str]:
     return found
 
 
+def named(text: object) -> list[str]:
+    """What the living processes run whose command line has this in it (the test's own folder, say)."""
+    found = []
+    for pid in (int(name) for name in os.listdir("/proc") if name.isdigit()):  # noqa: PTH208  # /proc
+        with suppress(OSError):
+            command = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            if str(text) in command:
+                found.append(command)
+    return found
+
+
 def is_alive(pid: int) -> bool:
     """Whether a process runs; a zombie does not."""
     with suppress(OSError):
