@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from acp_agent.agent import Agent
     from acp_agent.context import Context, PermissionAnswer, ToolCallHandle, Updates
+    from acp_agent.delegation import delegating
     from acp_agent.server import main, serve
     from acp_client.protocol.errors import RpcError
     from acp_client.protocol.models import NewSessionRequest, NewSessionResponse
@@ -24,6 +25,7 @@ __all__ = [
     "RpcError",
     "ToolCallHandle",
     "Updates",
+    "delegating",
     "main",
     "serve",
 ]
@@ -31,6 +33,7 @@ __all__ = [
 _HOMES = {
     "acp_agent.agent": ("Agent",),
     "acp_agent.context": ("Context", "PermissionAnswer", "ToolCallHandle", "Updates"),
+    "acp_agent.delegation": ("delegating",),
     "acp_agent.server": ("main", "serve"),
     "acp_client.protocol.errors": ("RpcError",),
     "acp_client.protocol.models": ("NewSessionRequest", "NewSessionResponse"),

@@ -10,6 +10,8 @@ from collections.abc import Awaitable, Callable
 from inspect import iscoroutinefunction, isfunction
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
+from acp_agent.extension import EXTENSION_KEY, advertised
+
 if TYPE_CHECKING:
     from acp_agent.context import Context
     from acp_client.protocol.models import ClientCapabilities, NewSessionRequest, NewSessionResponse
@@ -19,8 +21,9 @@ class Agent(Protocol):
     """An agent to be served: any object with these; no base class is needed.
 
     `name` and `version` are told to the client; `title` too, where there is one. Optional attributes:
-    `prompt_capabilities` (models.PromptCapabilities: images, audio, embedded resources) and `auth_methods` (a list of
-    models.AuthMethod). Optional methods, each `async`, each taking the request model and returning the response model
+    `prompt_capabilities` (models.PromptCapabilities: images, audio, embedded resources), `auth_methods` (a list of
+    models.AuthMethod) and `takes_sub_agents` (True for one that asks, by `delegating`, those that the client declares
+    for it). Optional methods, each `async`, each taking the request model and returning the response model
     or None for an empty one: `authenticate`, `logout`, `load_session` (takes an `Updates` too, to replay the history
     with), `resume_session`, `list_sessions`, `delete_session`, `close_session`, `set_mode`, `set_config_option`.
 
@@ -64,8 +67,11 @@ OPTIONAL_METHODS: Final[dict[str, str]] = {
 
 
 def capabilities(agent: Agent) -> dict[str, Any]:
-    """What to advertise: what the agent has, nothing else (ACP v1, initialization)."""
-    wire: dict[str, Any] = {"loadSession": hasattr(agent, "load_session")}
+    """What to advertise: what the agent has, nothing else, and our extension (ACP v1, initialization)."""
+    wire: dict[str, Any] = {
+        "loadSession": hasattr(agent, "load_session"),
+        "_meta": {EXTENSION_KEY: advertised(takes_sub_agents=getattr(agent, "takes_sub_agents", False))},
+    }
     prompt = getattr(agent, "prompt_capabilities", None)
     if prompt is not None:
         wire["promptCapabilities"] = prompt.to_wire()

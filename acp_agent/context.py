@@ -15,13 +15,10 @@ from typing import Any, Final, TypeAlias
 
 import anyio.lowlevel
 
+from acp_agent.extension import COMPLETE_METHOD, HandedUp, Message, read_briefing, takes_values
 from acp_client.protocol.errors import RemoteError
 from acp_client.protocol.models import ClientCapabilities, ContentBlock, PermissionOption, PromptRequest, TextContent
 from acp_client.protocol.peer import Peer
-
-COMPLETE_METHOD: Final = "_acp_subagents/complete"
-"""Our extension: the structured value that a turn completes with, for clients that advertise it."""
-EXTENSION_KEY: Final = "acp-subagents"
 
 Location: TypeAlias = tuple[str | Path, int | None]
 """A path and a line (1-based) or None."""
@@ -113,15 +110,32 @@ class Updates:
 
 
 class Context(Updates):
-    """A turn. Made by `serve` for each prompt; what is sent after it was answered goes nowhere."""
+    """A turn. Made by `serve` for each prompt; what is sent after it was answered goes nowhere.
+
+    `prompt` holds the task's content blocks. A client that delegates with this library may give more: `history`, the
+    messages of its own conversation (oldest first, as it has them, `()` if none); `primer`, its context for this one
+    task (a string or any JSON value, None if none); `result_schema`, the JSON Schema of the value that it waits for.
+    The value is not checked against it here: the client does that, and asks again in the same session, with `faults`
+    that say what was wrong (`()` in any other turn). `levels` is how
+    many levels of agents it allows below this one (None: it does not say), `sub_agents` are those that it declares for
+    this one, as data: `delegating` obeys the one and adds the others.
+    """
 
     def __init__(self, peer: Peer, request: PromptRequest, cwd: Path, client: ClientCapabilities) -> None:
         super().__init__(peer, request.session_id)
+        briefing = read_briefing(request.meta)
         self.prompt: Final[Sequence[ContentBlock]] = request.prompt
+        self.history: Final[tuple[Message, ...]] = briefing.history
+        self.primer: Final[Any] = briefing.primer
+        self.result_schema: Final[Message | None] = briefing.result_schema
+        self.faults: Final[tuple[str, ...]] = briefing.faults
+        self.levels: Final[int | None] = briefing.levels
+        self.sub_agents: Final[tuple[Message, ...]] = briefing.sub_agents
         self.cwd: Final = cwd
         self.client: Final = client
         self.cancelled = False
         self._completed = False
+        self._handed_up = HandedUp()
 
     @property
     def text_of_prompt(self) -> str:
@@ -156,12 +170,21 @@ class Context(Updates):
         if self._completed or not self.open:
             return
         self._completed = True
-        extension = (self.client.meta or {}).get(EXTENSION_KEY)
-        if isinstance(extension, dict) and extension.get("complete") is True:
-            self._peer.notify(COMPLETE_METHOD, {"sessionId": self.session_id, "result": value})
+        if takes_values(self.client.meta):
+            params = {"sessionId": self.session_id, "result": value, **self._handed_up.meta()}
+            self._peer.notify(COMPLETE_METHOD, params)
             await self._peer.flush()
         else:
             await self.text(f"\n```json\n{json.dumps(value, indent=2, ensure_ascii=False)}\n```\n")
+
+    def hand_up(self, trace: Iterable[Mapping[str, Any]]) -> None:
+        """Add what sub-agents of this agent did to what the client is told with the answer, for display only."""
+        self._handed_up.add(trace)
+
+    @property
+    def handed_up(self) -> dict[str, Any]:
+        """The `_meta` of the answer: all traces of the turn, in the order in which they were handed up."""
+        return self._handed_up.meta()
 
 
 class ToolCallHandle:

@@ -5,7 +5,7 @@ Owns the turn's task and its outcome. Leaves to `serve` which session it belongs
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import anyio
 
@@ -64,8 +64,12 @@ class RunningTurn:
             await self.done.wait()
             waiting.cancel_scope.cancel()
 
+    def answer(self) -> dict[str, Any]:
+        """The result of `session/prompt`. Raises the turn's error."""
+        return {"stopReason": self.stop_reason(), **self.context.handed_up}
+
     def stop_reason(self) -> str:
-        """What to answer. A cancelled turn is `cancelled` however it ended (ACP v1, prompt turn). Raises its error."""
+        """Why it ended. A cancelled turn is `cancelled` however it ended (ACP v1, prompt turn). Raises its error."""
         if self.context.cancelled:
             return "cancelled"
         if self.error is not None:

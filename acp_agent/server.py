@@ -184,7 +184,7 @@ class Server:
             turn.context.open = False
             turn.scope.cancel()
             del self._turns[params.session_id]
-        return {"stopReason": turn.stop_reason()}
+        return turn.answer()
 
     def _optional(self, method: str, call: Callable[[Any], Awaitable[Any]]) -> Handler:
         async def handle(request: TheirRequest) -> dict[str, Any]:

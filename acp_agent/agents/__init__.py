@@ -29,4 +29,10 @@ SHIPPED: Final = {
     "trade_file_extractor": Shipped(
         "acp_agent.agents.trades.agent", "TradeFileExtractor", "extracts normalised trades from a messy file"
     ),
+    "risk_judge": Shipped("acp_agent.agents.desk.judge", "RiskJudge", "validates proposed trades against limits"),
+    "counterparty_resolver": Shipped(
+        "acp_agent.agents.desk.resolver",
+        "CounterpartyResolver",
+        "resolves a counterparty's name to the one with an LEI",
+    ),
 }

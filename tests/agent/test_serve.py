@@ -173,10 +173,12 @@ def test_an_agent_advertises_what_it_has_and_nothing_else() -> None:
     """By its methods."""
     bare: Any = _Bare()
     rich: Any = _Rich()
-    assert capabilities(bare) == {"loadSession": False}
+    ours = {"acp-subagents": {"complete": True, "history": True}}
+    assert capabilities(bare) == {"loadSession": False, "_meta": ours}
     assert auth_methods(bare, ClientCapabilities()) == []
     assert capabilities(rich) == {
         "loadSession": True,
+        "_meta": ours,
         "promptCapabilities": PromptCapabilities(image=True).to_wire(),
         "sessionCapabilities": {"list": {}, "delete": {}, "resume": {}, "close": {}},
         "auth": {"logout": {}},

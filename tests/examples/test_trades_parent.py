@@ -2,26 +2,17 @@
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
-from tests.cli.command import REPO, WAIT_SECONDS, environment
+from tests.cli.command import REPO
+from tests.examples.program import example
 
-PARENT = REPO / "scripts" / "examples" / "trades_parent.py"
 TRADES = REPO / "fixtures" / "trades"
 
 
 def run(*words: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
     """The example as a program."""
-    return subprocess.run(
-        [sys.executable, PARENT, *words],
-        check=False,
-        cwd=cwd,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=WAIT_SECONDS,
-    )
+    return example("trades_parent.py", *words, cwd=cwd)
 
 
 def test_every_file_comes_back_as_trades_and_warnings(tmp_path: Path) -> None:

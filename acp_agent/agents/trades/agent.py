@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 from anyio import to_thread
 
+from acp_agent.agents.repair import declined
 from acp_agent.agents.trades.extract import Work
 from acp_agent.agents.trades.files import (
     MAX_SHOWN_BYTES,
@@ -74,6 +75,8 @@ class TradeFileExtractor:
         Raises RpcError: -32002 for a file that does not exist, -32602 for an unclear task and for a file that is
         unreadable, empty, binary or holds no table. Nothing is written then.
         """
+        if await declined(context):
+            return None
         task = _task(context)
         steps = [*_STEPS, _WRITING] if task.output else list(_STEPS)
         await _plan(context, steps, done=0)

@@ -31,11 +31,12 @@ _CLOSE_ENOUGH = 0.85
 class Entry:
     """One instrument or counterparty.
 
-    The name that it is given in a trade, and an instrument's currency.
+    The name that it is given in a trade, an instrument's currency, and a counterparty's LEI.
     """
 
     canonical: str
     currency: str | None = None
+    lei: str | None = None
 
 
 class Book:
@@ -116,7 +117,7 @@ def counterparties() -> Book:
     """Return the book of counterparties; a trade calls one by its short name."""
     book = Book(words("names", "legal_forms") | words("names", "branches"))
     for row in _data("counterparties.csv"):
-        book.add(Entry(row["name"]), [row["lei"]], [row["name"], *row["aliases"].split(";")])
+        book.add(Entry(row["name"], lei=row["lei"]), [row["lei"]], [row["name"], *row["aliases"].split(";")])
     return book
 
 

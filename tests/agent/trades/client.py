@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
+    from acp_agent.agent import Agent
+
 INITIALIZE = {"protocolVersion": 1, "clientCapabilities": {"_meta": {"acp-subagents": {"complete": True}}}}
 
 
@@ -74,21 +76,25 @@ class Client:
         """The permission requests."""
         return [m["params"] for m in self.said if m.get("method") == "session/request_permission"]
 
-    async def prompt(self, cwd: Path, *blocks: dict[str, Any] | str) -> dict[str, Any]:
-        """Begin a session and prompt it once."""
+    async def prompt(self, cwd: Path, *blocks: dict[str, Any] | str, extension: object = None) -> dict[str, Any]:
+        """Begin a session and prompt it once; `extension` is what goes under our key in `_meta`."""
         session = await self.call("session/new", {"cwd": str(cwd), "mcpServers": []})
         prompt = [{"type": "text", "text": block} if isinstance(block, str) else block for block in blocks]
-        return await self.call("session/prompt", {"sessionId": session["result"]["sessionId"], "prompt": prompt})
+        params: dict[str, Any] = {"sessionId": session["result"]["sessionId"], "prompt": prompt}
+        if extension is not None:
+            params["_meta"] = {"acp-subagents": extension}
+        return await self.call("session/prompt", params)
 
 
 @asynccontextmanager
-async def connected(*options: str) -> AsyncIterator[Client]:
-    """A client of a fresh agent, initialized."""
+async def connected(*options: str, agent: Agent | None = None) -> AsyncIterator[Client]:
+    """A client of a fresh agent (a trade file extractor unless given), initialized."""
+    served = agent or TradeFileExtractor()
     to_agent, to_client = os.pipe(), os.pipe()
     client = Client(FdTransport(to_client[0], to_agent[1]), list(options))
     with anyio.fail_after(20):
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(lambda: serve(TradeFileExtractor(), transport=FdTransport(to_agent[0], to_client[1])))
+            tasks.start_soon(lambda: serve(served, transport=FdTransport(to_agent[0], to_client[1])))
             await client.call("initialize", INITIALIZE)
             yield client
             client.transport.close()
