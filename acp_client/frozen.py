@@ -9,6 +9,12 @@ from difflib import get_close_matches
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic_core import to_jsonable_python
+
+
+def as_json(value: Any) -> Any:
+    """A typed value in the shape of its schema; what has no such form, an instance of an odd class, as its text."""
+    return to_jsonable_python(value, inf_nan_mode="null", fallback=str)
 
 
 class Frozen(BaseModel):

@@ -12,6 +12,8 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, PlainSerializer, SkipValidation
 
+from acp_client.frozen import as_json
+from acp_client.policy.budget import BudgetReport
 from acp_client.protocol.models import ContentBlock, PlanEntry, WireModel
 
 Status: TypeAlias = Literal["completed", "aborted", "error"]
@@ -37,7 +39,15 @@ Reason: TypeAlias = Literal[
     "agent_exited",
     "agent_error",
     "limit_exceeded",
+    "budget_exceeded",
+    "approval_timeout",
+    "output_invalid",
+    "completed_without_asking",
+    "depth_exceeded",
 ]
+
+
+HostToolStatus: TypeAlias = Literal["running", "completed", "failed", "rejected", "cancelled"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +81,11 @@ REASONS: Final[Mapping[Reason, ReasonRow]] = MappingProxyType(
         "agent_exited": ReasonRow("error", 1, "the process ended, or closed stdout, with a request open"),
         "agent_error": ReasonRow("error", 1, "the agent answered a request with a JSON-RPC error"),
         "limit_exceeded": ReasonRow("error", 1, "a frame over max_frame_bytes that may have been an answer"),
+        "budget_exceeded": ReasonRow("error", 6, "a limit of its budget, or of its runner's, was exceeded"),
+        "approval_timeout": ReasonRow("error", 3, "nobody answered an approval in time"),
+        "output_invalid": ReasonRow("error", 10, "no value that fits result_type, after all its repairs"),
+        "completed_without_asking": ReasonRow("error", 1, "a call changed something unasked, which the policy forbids"),
+        "depth_exceeded": ReasonRow("error", 1, "a run within runs, deeper than is allowed; nothing was started"),
     }
 )
 """Closed and documented; reasons are only ever added."""
@@ -148,25 +163,57 @@ class ToolCallState(_Frozen):
     raw: Mapping[str, Any] = {}
 
 
-class PermissionRecord(_Frozen):
-    """One permission that was asked: what for, how it was answered and by whom, and how long that took.
+class OptionRecord(_Frozen):
+    """An answer that the agent offered; `name` is its text, cut."""
 
-    `action` is what was decided, `outcome` and `option_id` what was sent. `wider` marks an `allow_always` that was
-    sent because there was no `allow_once`.
+    id: str
+    name: str = ""
+    kind: str | None = None
+
+
+class PermissionRecord(_Frozen):
+    """One thing that was asked: what for, how it was answered and by whom, and how long that took.
+
+    `subject`: a tool call; a choice that is no permission (a mode, a plan); a form; the turn itself. `action` is what
+    was decided, `outcome` and `option_id` what was sent (a form or a turn is accepted or declined). `wider` marks an
+    `allow_always` that was sent because there was no `allow_once`. `rule` is what the policy said, `decided_by` who
+    decided in the end, `role` the reviewer's role that was asked for; `remembered`: by an approval given before in
+    this conversation. `options` are those offered, the first of them if there were very many.
     """
 
     tool_call_id: str
     title: str | None = None
     kind: str | None = None
     session_id: str | None = None
+    subject: Literal["tool", "choice", "elicitation", "turn"] = "tool"
     action: Literal["allow", "reject", "cancelled"]
-    outcome: Literal["selected", "cancelled"]
+    outcome: Literal["selected", "cancelled", "accepted", "declined"]
     option_id: str | None = None
     option_kind: str | None = None
+    options: tuple[OptionRecord, ...] = ()
     wider: bool = False
+    rule: str | None = None
     decided_by: str
+    role: str | None = None
+    remembered: bool = False
     why: str | None = None
     seconds: float
+
+
+class HostToolCall(_Frozen):
+    """One call of a tool that the parent offered, as its server saw it: what the agent says of it may differ.
+
+    `ordinal` counts from 1. `arguments` are redacted; large ones are cut to text. `seconds` is how long it took, or has
+    taken. `error` is what the model was told. `tool_call_id` is that of the agent's own call, where it announced one.
+    """
+
+    ordinal: int
+    name: str
+    arguments: Any = None
+    status: HostToolStatus
+    seconds: float
+    error: str | None = None
+    tool_call_id: str | None = None
 
 
 class Cost(_Frozen):
@@ -218,7 +265,13 @@ class Flags(_Frozen):
 
 
 class RunResult(_Frozen):
-    """All that is known of one run. `failure` is None exactly when `status` is "completed"."""
+    """All that is known of one run. `failure` is None exactly when `status` is "completed".
+
+    `structured` is the typed value, after `repairs` further prompts. `budget` is what was spent of it, None where
+    neither the run nor its runner has one. `host_tools` says whether the agent has listed the tools offered ("none":
+    there were none), `host_tool_calls` what it called. `nested_trace` is what the agent's own sub-agents did, as it
+    says so itself: JSON data, for display.
+    """
 
     status: Status
     reason: Reason
@@ -226,17 +279,22 @@ class RunResult(_Frozen):
     text: str = ""
     last_message: str = ""
     messages: tuple[Message, ...] = ()
-    structured: Any = None
+    structured: Annotated[Any, PlainSerializer(as_json, when_used="json")] = None
+    repairs: int = 0
     failure: Failure | None = None
     diagnostics: Diagnostics = Diagnostics()
     tool_calls: tuple[ToolCallState, ...] = ()
     plan: tuple[Annotated[SkipValidation[PlanEntry], _AsWire], ...] = ()
     permissions: tuple[PermissionRecord, ...] = ()
+    host_tools: Literal["none", "not_listed", "listed"] = "none"
+    host_tool_calls: tuple[HostToolCall, ...] = ()
     usage: Usage = Usage()
+    budget: BudgetReport | None = None
     timings: Timings = Timings()
     flags: Flags = Flags()
     run_id: str
     session_id: str | None = None
     agent_info: Mapping[str, Any] | None = None
     depth: int = 0
+    nested_trace: tuple[Any, ...] = ()
     transcript: str | None = None

@@ -3,12 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from acp_client.protocol.models import ContentBlock, ModelError, WireModel, parse_content_block
 
 Prompt: TypeAlias = str | Sequence[ContentBlock | Mapping[str, Any]]
-"""A string, or content blocks: models, or dicts in wire shape."""
+"""A string, or content blocks: models, or dicts in wire shape.
+
+A lone surrogate in it (half of a character, as `os.fsdecode` makes of odd bytes) reaches the agent as U+FFFD: ACP is
+UTF-8, which has no way to write one.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Briefing:
+    """A prompt in all its forms, since what an agent takes is known only once it has said so. Blocks in wire shape.
+
+    `task` with `meta` is for an agent that knows our extension; `embedded` for one that takes embedded resources,
+    `text` for any other. A prompt without more to say has its task alone.
+    """
+
+    task: Sequence[dict[str, Any]]
+    text: Sequence[dict[str, Any]] = ()
+    embedded: Sequence[dict[str, Any]] = ()
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+    def fit(self, *, extension: bool, embedded: bool) -> list[dict[str, Any]]:
+        """The blocks for an agent that knows our extension (`meta` goes beside them), takes resources, or neither."""
+        told = self.task if extension else self.embedded if embedded else self.text
+        return list(told or self.task)
 
 
 def prompt_blocks(prompt: Prompt) -> list[dict[str, Any]]:

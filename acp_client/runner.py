@@ -6,25 +6,33 @@ Owns the tasks of all its runs and their admission. A run's life is in `life`, w
 from __future__ import annotations
 
 import functools
-import threading
+import math
 import uuid
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Final, Generic, Self, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, overload
 
 import anyio
 
+from acp_client.batch import Batch, Results
 from acp_client.outcome import RunResult
+from acp_client.policy.budget import Budget
+from acp_client.policy.meter import Ledger
 from acp_client.process.guardian import GUARDIAN
 from acp_client.process.host import TaskHost
 from acp_client.process.table import ProcessTable
 from acp_client.process.threads import in_thread
-from acp_client.prompt import Prompt, prompt_blocks
+from acp_client.prompt import Briefing, Prompt, prompt_blocks
+from acp_client.run.depth import check_levels
 from acp_client.run.handle import Run
 from acp_client.run.life import Life
 from acp_client.spec import AgentSpec
+from acp_client.structured.wanted import MAX_REPAIRS, NOTHING_WANTED, Wanted, want
+
+if TYPE_CHECKING:
+    from acp_client.host_tools.web import WebHost
 
 DEFAULT_MAX_CONCURRENCY: Final = 32
 """Children at once. Each costs a process and about six descriptors: well below the usual limit of 1024."""
@@ -32,15 +40,17 @@ DEFAULT_MAX_CONCURRENCY: Final = 32
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One thing to run in `run_many`: the agent and the prompt."""
+    """One thing to run in `run_many`: the agent and the prompt, and the type of the value, if one is wanted."""
 
     spec: AgentSpec
     prompt: Prompt
+    result_type: Any = None
+    max_repairs: int = MAX_REPAIRS
 
 
 AnyJob: TypeAlias = Job | tuple[AgentSpec, Prompt]
 
-_Job = TypeVar("_Job", bound=AnyJob)
+_Blocks: TypeAlias = Sequence[dict[str, Any]] | Briefing
 
 
 class Runner:
@@ -49,13 +59,39 @@ class Runner:
     Another task may leave the block than entered it, as with a fixture. Leaving it normally waits for the runs that
     still go; leaving it with an exception, or being cancelled, cancels them and waits until nothing is left of them.
     Both waits cannot be broken off, and are bounded by the limits of the runs.
+
+    A `budget` is shared by all runs of this object: once their sum exceeds a limit, every run that goes on ends as
+    `budget_exceeded`, and one that is started later ends so at once, without a process. What was on its way to us
+    then is spent too, and said in `RunResult.budget.shared`. Wall seconds count from the start of the first run.
+
+    `approval_timeout_cap_seconds` is the deployment's cap on how long any approval may be waited for. `max_depth` is
+    how many levels of runs there may be below this process (0: none); a deeper one ends as `depth_exceeded`, here or
+    in the descendant that tries. What the processes around this one allow is never widened by it.
     """
 
-    def __init__(self, *, max_concurrency: int = DEFAULT_MAX_CONCURRENCY) -> None:
+    def __init__(
+        self,
+        *,
+        max_concurrency: int = DEFAULT_MAX_CONCURRENCY,
+        budget: Budget | None = None,
+        approval_timeout_cap_seconds: float | None = None,
+        max_depth: int | None = None,
+    ) -> None:
         if type(max_concurrency) is not int or max_concurrency < 1:
             raise ValueError(f"max_concurrency is {max_concurrency!r}; it must be an integer of at least 1")
+        if not (budget is None or isinstance(budget, Budget)):
+            raise TypeError(f"budget must be a Budget, such as Budget(max_cost_usd=5.0), not {type(budget).__name__}")
         self.max_concurrency: Final = max_concurrency
         self._lives: set[Life] = set()
+        if approval_timeout_cap_seconds is not None and not 0 < approval_timeout_cap_seconds < math.inf:
+            raise ValueError(
+                f"approval_timeout_cap_seconds is {approval_timeout_cap_seconds!r}; it is a finite number of seconds "
+                "above 0, or None"
+            )
+        self._ledger = None if budget is None else Ledger(budget)
+        self._approval_cap_seconds = approval_timeout_cap_seconds
+        self._levels = check_levels(max_depth)
+        self._web: WebHost | None = None
         self._free = max_concurrency
         self._queue: deque[anyio.Event] = deque()
         self._tasks: TaskHost | None = None
@@ -82,24 +118,50 @@ class Runner:
             await tasks.close(self._cancel_all)
         finally:
             with anyio.CancelScope(shield=True):
+                web, self._web = self._web, None
+                if web is not None:
+                    await in_thread(web.close)
                 await in_thread(GUARDIAN.settle)
+
+    def _web_host(self) -> WebHost:
+        """The http server for host tools of all runs, once one wants it."""
+        if self._web is None:
+            from acp_client.host_tools.web import WebHost  # noqa: PLC0415  # most programs need none
+
+            self._web = WebHost()
+        return self._web
 
     def _cancel_all(self) -> None:
         for life in self._lives:
             life.cancel()
 
-    async def start(self, spec: AgentSpec, prompt: Prompt) -> Run:
+    async def start(
+        self,
+        spec: AgentSpec,
+        prompt: Prompt | Briefing,
+        *,
+        result_type: Any = None,
+        max_repairs: int = MAX_REPAIRS,
+        max_depth: int | None = None,
+    ) -> Run:
         """Start a run and return as soon as it is owned by this runner.
 
-        `prompt` is a string, or a list of content blocks as models or as dicts in wire shape. Raises TypeError or
-        ValueError for a wrong argument and RuntimeError outside the `async with` block; never for the child.
+        `prompt` is a string, or a list of content blocks as models or as dicts in wire shape; a lone surrogate in it
+        reaches the agent as U+FFFD. `result_type` asks for a value, which is then `RunResult.structured`: a type, a
+        pydantic model, a TypeAdapter, or a JSON Schema (2020-12) as a dict. An answer without a value that fits is
+        asked for again, in the same session, at most `max_repairs` times; then it is `output_invalid`. `max_depth` is
+        as for the runner, and may be stricter. Raises TypeError or ValueError for a wrong argument and RuntimeError
+        outside the `async with` block; never for the child.
         """
-        return self._start(spec, prompt_blocks(prompt))
+        blocks = prompt if isinstance(prompt, Briefing) else prompt_blocks(prompt)
+        return self._start(spec, blocks, want(result_type, max_repairs), check_levels(max_depth))
 
-    def _start(self, spec: AgentSpec, blocks: Sequence[dict[str, Any]]) -> Run:
+    def _start(self, spec: AgentSpec, blocks: _Blocks, wanted: Wanted, max_depth: int | None = None) -> Run:
         tasks = self._open()
         run_id = uuid.uuid4().hex
-        life = Life(_checked(spec), blocks, run_id, self._table)
+        life = Life(_checked(spec), blocks, run_id, self._table, self._ledger, self._approval_cap_seconds, wanted)
+        life.limit_depth(self._levels, max_depth)
+        life.offer_tools(self._web_host)
         self._lives.add(life)
         admitted = anyio.Event()
         self._queue.append(admitted)
@@ -136,87 +198,21 @@ class Runner:
         Every job is checked before the first one starts; raises TypeError or ValueError for a wrong one. Leaving the
         iteration cancels what still runs; it is gone when the runner's block ends at the latest.
         """
-        checked = [(job, *_parts(job)) for job in jobs]
+        checked = [(job, _parts(job)) for job in jobs]
         self._open()
-        return Results(_Batch(checked, self))
+        return Results(Batch(checked, self._start_job, self.max_concurrency))
 
     def _open(self) -> TaskHost:
         if self._tasks is None:
             raise RuntimeError("this Runner is closed; start runs inside `async with Runner() as runner:`")
         return self._tasks
 
-    def _start_job(self, spec: AgentSpec, blocks: Sequence[dict[str, Any]], on_end: Callable[[Run], None]) -> Run:
-        run = self._start(spec, blocks)
+    def _start_job(self, parts: tuple[AgentSpec, _Blocks, Wanted], on_end: Callable[[Run], None]) -> Run | None:
+        if self._tasks is None:
+            return None
+        run = self._start(*parts)
         run._life.on_end = functools.partial(on_end, run)  # noqa: SLF001  # a run and its runner are one
         return run
-
-
-class Results(AsyncIterator[tuple[_Job, RunResult]]):
-    """What `run_many` gives: `(job, result)` as the runs end. Made by `Runner.run_many` only.
-
-    Waiting for the next one is safe to cancel, from any task: nothing is lost. `aclose`, or dropping the iterator,
-    cancels what still runs.
-    """
-
-    def __init__(self, batch: _Batch[_Job]) -> None:
-        self._batch = batch
-        self._thread = threading.get_ident()
-
-    async def __anext__(self) -> tuple[_Job, RunResult]:
-        """The next run that ended."""
-        return await self._batch.next()
-
-    async def aclose(self) -> None:
-        """Cancel what still runs. Returns at once; idempotent, from any task."""
-        self._batch.cancel()
-
-    def __del__(self) -> None:
-        if self._thread == threading.get_ident():  # elsewhere the loop may not be touched; the block's end waits
-            self._batch.cancel()
-
-
-class _Batch(Generic[_Job]):
-    """The jobs of one `run_many`: as many started as may run, the next one when one ends."""
-
-    def __init__(self, jobs: list[tuple[_Job, AgentSpec, list[dict[str, Any]]]], runner: Runner) -> None:
-        self._waiting = deque(jobs)
-        self._running: dict[Run, _Job] = {}
-        self._ended: deque[tuple[_Job, RunResult]] = deque()
-        self._changed = anyio.Event()
-        self._runner = runner
-        for _ in range(min(len(jobs), runner.max_concurrency)):
-            self._start_next()
-
-    def _start_next(self) -> None:
-        if self._runner._tasks is None:  # noqa: SLF001  # its own batch; whose block has ended
-            self._waiting.clear()
-        elif self._waiting:
-            job, spec, blocks = self._waiting.popleft()
-            self._running[self._runner._start_job(spec, blocks, self._on_end)] = job  # noqa: SLF001  # likewise
-
-    def _on_end(self, run: Run) -> None:
-        result = run._life.result  # noqa: SLF001  # a run and its runner are one
-        assert result is not None  # set before the end is told
-        self._ended.append((self._running.pop(run), result))
-        self._start_next()
-        self._change()
-
-    def _change(self) -> None:
-        self._changed.set()
-        self._changed = anyio.Event()
-
-    async def next(self) -> tuple[_Job, RunResult]:
-        while not self._ended:
-            if not self._running:
-                raise StopAsyncIteration
-            await self._changed.wait()
-        return self._ended.popleft()
-
-    def cancel(self) -> None:
-        """What waits is not started; what runs ends as cancelled."""
-        self._waiting.clear()
-        for run in self._running:
-            run.cancel_now()
 
 
 def _checked(spec: Any) -> AgentSpec:
@@ -225,28 +221,34 @@ def _checked(spec: Any) -> AgentSpec:
     return spec
 
 
-def _parts(job: Any) -> tuple[AgentSpec, list[dict[str, Any]]]:
+def _parts(job: Any) -> tuple[AgentSpec, _Blocks, Wanted]:
     if isinstance(job, Job):
-        return _checked(job.spec), prompt_blocks(job.prompt)
+        return _checked(job.spec), prompt_blocks(job.prompt), want(job.result_type, job.max_repairs)
     if isinstance(job, tuple) and len(job) == 2:  # noqa: PLR2004  # (spec, prompt)
-        return _checked(job[0]), prompt_blocks(job[1])
+        return _checked(job[0]), prompt_blocks(job[1]), NOTHING_WANTED
     raise TypeError(f"a job must be a Job or a pair (spec, prompt), not {type(job).__name__}")
 
 
-async def run_subagent(spec: AgentSpec, prompt: Prompt) -> RunResult:
+async def run_subagent(
+    spec: AgentSpec, prompt: Prompt, *, result_type: Any = None, max_repairs: int = MAX_REPAIRS
+) -> RunResult:
     """One fresh child, one session, one prompt; returns when nothing is left of the child.
 
-    Raises only for a wrong argument, or the cancellation of the caller, after the child and its tree are gone.
+    With a `result_type`, `RunResult.structured` is a value of it, see `Runner.start`. Raises only for a wrong argument,
+    or the cancellation of the caller, after the child and its tree are gone.
     """
     async with Runner(max_concurrency=1) as runner:
-        run = await runner.start(spec, prompt)
+        run = await runner.start(spec, prompt, result_type=result_type, max_repairs=max_repairs)
         return await run.result()
 
 
-def run_subagent_sync(spec: AgentSpec, prompt: Prompt) -> RunResult:
+def run_subagent_sync(
+    spec: AgentSpec, prompt: Prompt, *, result_type: Any = None, max_repairs: int = MAX_REPAIRS
+) -> RunResult:
     """`run_subagent` for programs without an event loop. Raises RuntimeError where one runs already."""
     try:
         anyio.get_current_task()
     except RuntimeError:  # there is none, as it should be
-        return anyio.run(functools.partial(run_subagent, spec, prompt))
+        asked = functools.partial(run_subagent, spec, prompt, result_type=result_type, max_repairs=max_repairs)
+        return anyio.run(asked)
     raise RuntimeError("an event loop runs in this thread already; write `await run_subagent(spec, prompt)` instead")

@@ -7,24 +7,26 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from difflib import get_close_matches
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, get_args
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     SkipValidation,
     StrictBool,
     StrictStr,
-    model_validator,
 )
 
+from acp_client.frozen import Frozen
+from acp_client.policy.approval import Approver
+from acp_client.policy.budget import Budget
 from acp_client.policy.permission import PermissionCallable
+from acp_client.policy.rules import PermissionPolicy
 from acp_client.protocol.framing import DEFAULT_MAX_FRAME_BYTES
-from acp_client.protocol.models import McpServer, parse_mcp_server
+from acp_client.protocol.models import McpServer
+from acp_client.tools.mcp_servers import read_mcp_servers
+from acp_client.tools.tool import HostTool, as_host_tools
 
 STARTUP_TIMEOUT_SECONDS: Final = 60.0
 """Spawn until the session exists. A first `npx` download takes most of it."""
@@ -49,26 +51,14 @@ STDERR_TAIL_BYTES: Final = 64 * 1024
 MAX_EVENTS_BUFFERED: Final = 10_000
 """Events that wait for a slow reader; more are dropped and counted."""
 
+Preset: TypeAlias = Literal["reject", "allow", "read-only", "ask"]
+PERMISSION_PRESETS: Final[tuple[Preset, ...]] = get_args(Preset)
+
 _Seconds: TypeAlias = Annotated[float, Field(gt=0, allow_inf_nan=False, strict=True)]
 _Size: TypeAlias = Annotated[int, Field(ge=1, strict=True)]
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, arbitrary_types_allowed=True)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _known_names(cls, given: Any) -> Any:
-        """A misspelt name is told with the nearest there is."""
-        for name in given if isinstance(given, dict) else ():
-            if name not in cls.model_fields:
-                near = get_close_matches(name, cls.model_fields, 1, 0.5)
-                hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(cls.model_fields)}"
-                raise ValueError(f"{cls.__name__} has no {name!r}; {hint}")
-        return given
-
-
-class Limits(_Frozen):
+class Limits(Frozen):
     """Bounds of one run: durations in seconds (None switches a timeout off), sizes in bytes (never off)."""
 
     startup_timeout_seconds: _Seconds | None = STARTUP_TIMEOUT_SECONDS
@@ -126,33 +116,53 @@ def _check_environment(env: Mapping[str, str | None]) -> Mapping[str, str | None
     return dict(env)
 
 
-def _as_mcp_servers(value: Any) -> Any:
-    """Models, or dicts in wire shape. A ModelError (a ValueError) names the field and shows no value."""
-    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
-        raise ValueError("must be a list of MCP servers, as models or dicts in wire shape")  # noqa: TRY004  # as above
-    return tuple(parse_mcp_server(dict(server) if isinstance(server, Mapping) else server) for server in value)
+def _as_tools(value: Any) -> Any:
+    try:
+        return as_host_tools(value)
+    except TypeError as error:
+        raise ValueError(str(error)) from error  # as above
 
 
 def _check_permission(value: Any) -> Any:
-    if value not in PERMISSION_PRESETS and not callable(value):
-        presets = ", ".join(repr(name) for name in PERMISSION_PRESETS)
-        raise ValueError(f"must be one of {presets}, or an async callable (PermissionRequest) -> Decision")
+    if (
+        isinstance(value, PermissionPolicy)
+        or (isinstance(value, str) and value in PERMISSION_PRESETS)
+        or callable(value)
+    ):
+        return value
+    presets = ", ".join(repr(name) for name in PERMISSION_PRESETS)
+    raise ValueError(
+        f"must be one of {presets}, a PermissionPolicy, or a callable, async or not, (PermissionRequest) -> Decision"
+    )
+
+
+def _check_approver(value: Any) -> Any:
+    if value is not None and not callable(value):
+        raise ValueError(
+            "must be an approver: an async callable (ApprovalRequest) -> Decision, such as TerminalApprover()"
+        )
     return value
 
-
-PERMISSION_PRESETS: Final = ("reject", "allow")
 
 _Text: TypeAlias = Annotated[str, Field(min_length=1, strict=True)]
 
 
-class AgentSpec(_Frozen):
+class AgentSpec(Frozen):
     """One agent, ready to be run any number of times. Frozen; every run of it gets a fresh process.
 
     `command` is argv, never a shell string. `cwd` is made absolute when built; None means the working directory at
     the time of the call. `env` sets (None: removes) variables after the scrub, `env_passthrough` names or globs are
-    let through it. `permission` answers permission requests: "reject" (default), "allow", or an async callable
-    `(PermissionRequest) -> Decision`. A `mode`, `model`, config option, MCP transport, directory or system prompt
-    that the agent does not offer ends the run as `unsupported_capability`, before the prompt is sent.
+    let through it. `permission` answers permission requests: "reject" (default), "allow", "read-only", "ask", a
+    `PermissionPolicy` (`load_policy` reads one from a file), or a callable `(PermissionRequest) -> Decision`, async, or
+    plain and then one that does not block. `approver` is the person to whom such a policy (no callable) turns, and who
+    gets choices that are no permission, and forms: an async callable `(ApprovalRequest) ->
+    Decision`, a `TerminalApprover`, an `ApprovalQueue`; without one all these are refused. With a queue
+    `run_timeout_seconds` is off unless it is set. A `mode`, `model`, config option, MCP transport, directory or system
+    prompt that the agent does not offer ends the run as `unsupported_capability`, before the prompt is sent.
+    `mcp_servers` is a list of servers or a map by name, also under "mcpServers". `host_tools` are functions of this
+    program that the agent may call (`HostTool`, or typed functions): that they are offered is the consent, so that
+    only a rule of a `PermissionPolicy` that fits one rejects it, or asks; needs the extra `tools`. `budget`
+    is what one run may spend; a limit exceeded ends it as `budget_exceeded`, with what it had said by then.
 
     Raises pydantic's ValidationError for a wrong argument, naming the field and the rule; values are not shown.
     """
@@ -168,18 +178,19 @@ class AgentSpec(_Frozen):
         default_factory=dict, repr=False
     )
     env_passthrough: Annotated[tuple[_Text, ...], BeforeValidator(_as_names)] = ()
-    permission: Annotated[Literal["reject", "allow"] | Callable[..., Any], BeforeValidator(_check_permission)] = (
-        "reject"
-    )
+    permission: Annotated[Preset | PermissionPolicy | Callable[..., Any], BeforeValidator(_check_permission)] = "reject"
+    approver: Annotated[Callable[..., Any] | None, BeforeValidator(_check_approver)] = None
     mcp_servers: Annotated[
-        tuple[SkipValidation[McpServer], ...], BeforeValidator(_as_mcp_servers), Field(repr=False)
+        tuple[SkipValidation[McpServer], ...], BeforeValidator(read_mcp_servers), Field(repr=False)
     ] = ()
+    host_tools: Annotated[tuple[SkipValidation[HostTool], ...], BeforeValidator(_as_tools)] = ()
     model: _Text | None = None
     mode: _Text | None = None
     config_options: Mapping[str, StrictStr | StrictBool] = Field(default_factory=dict)
     auth_method: _Text | None = None
     system_prompt: _Text | None = None
     additional_directories: tuple[Annotated[str, BeforeValidator(_as_absolute)], ...] = ()
+    budget: Budget | None = None
     limits: Limits = Limits()
     name: _Text | None = None
 
@@ -192,14 +203,17 @@ class AgentSpec(_Frozen):
             cwd: str | os.PathLike[str] | None = None,
             env: Mapping[str, str | None] = ...,
             env_passthrough: Sequence[str] = ...,
-            permission: Literal["reject", "allow"] | PermissionCallable = ...,
-            mcp_servers: Sequence[McpServer | Mapping[str, Any]] = ...,
+            permission: Preset | PermissionPolicy | PermissionCallable = ...,
+            approver: Approver | None = None,
+            mcp_servers: Sequence[McpServer | Mapping[str, Any]] | Mapping[str, Any] = ...,
+            host_tools: Sequence[HostTool | Callable[..., Any]] = ...,
             model: str | None = None,
             mode: str | None = None,
             config_options: Mapping[str, str | bool] = ...,
             auth_method: str | None = None,
             system_prompt: str | None = None,
             additional_directories: Sequence[str | os.PathLike[str]] = ...,
+            budget: Budget | None = ...,
             limits: Limits = ...,
             name: str | None = None,
         ) -> None: ...
@@ -215,6 +229,13 @@ class AgentSpec(_Frozen):
         return f"AgentSpec(command=({self.command[0]!r}{more}), cwd={self.cwd!r}{name})"
 
     __str__ = __repr__
+
+    @property
+    def clock_limits(self) -> Limits:
+        """The limits as they count: with a durable approver the run may take its time, unless a time was set."""
+        if getattr(self.approver, "durable", False) and "run_timeout_seconds" not in self.limits.model_fields_set:
+            return self.limits.model_copy(update={"run_timeout_seconds": None})
+        return self.limits
 
     @property
     def label(self) -> str:

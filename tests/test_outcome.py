@@ -31,6 +31,7 @@ CONTRACT: dict[str, tuple[Status, int]] = {
     "agent_error": ("error", 1),
     "budget_exceeded": ("error", 6),
     "approval_timeout": ("error", 3),
+    "completed_without_asking": ("error", 1),
     "output_invalid": ("error", 10),
     "limit_exceeded": ("error", 1),
     "depth_exceeded": ("error", 1),

@@ -8,10 +8,30 @@ from typing import Any
 import anyio
 import pytest
 
-from acp_client import REASONS, AgentSpec, Limits, Runner, RunResult, run_subagent
+from acp_client import (
+    REASONS,
+    AgentSpec,
+    ApprovalRequest,
+    Approvals,
+    Budget,
+    Decision,
+    Limits,
+    PermissionPolicy,
+    Runner,
+    RunResult,
+    run_subagent,
+)
 from tests.support.scenarios import QUICK, Scripted
 
 PARTIAL = [{"chunk": "partial "}]
+CHANGED = {"toolCallId": "t", "title": "Write x", "kind": "edit", "status": "completed"}
+APPROVE_SOON = Approvals(timeout_seconds=0.2)
+
+
+async def nobody(_request: ApprovalRequest) -> Decision:
+    """An approver who never answers."""
+    await anyio.sleep_forever()
+    raise AssertionError
 
 
 @dataclass(frozen=True)
@@ -24,6 +44,7 @@ class Row:
     limits: dict[str, Any] = field(default_factory=dict)
     spec: dict[str, Any] = field(default_factory=dict)
     prompt: Any = "go"
+    asked: dict[str, Any] = field(default_factory=dict)
     says: str = ""
     retry_safe: bool = False
 
@@ -65,6 +86,40 @@ ROWS = {
         {"prompt": [*PARTIAL, {"repeat": {"forever": True, "steps": [{"thought": "."}, {"delay": 0.01}]}}]},
         "partial ",
         limits={"run_timeout_seconds": 1.0, "idle_timeout_seconds": 5.0},
+    ),
+    "too dear": Row(
+        "budget_exceeded",
+        {
+            "prompt": [
+                *PARTIAL,
+                {"usage": {"used": 1, "size": 2, "cost": {"amount": 0.3, "currency": "USD"}}},
+                {"hang": True},
+            ]
+        },
+        "partial ",
+        spec={"budget": Budget(max_cost_usd=0.2)},
+        says="max_cost_usd",
+    ),
+    "nobody approves": Row(
+        "approval_timeout",
+        {"prompt": [*PARTIAL, {"permission": {}}]},
+        "partial ",
+        spec={"permission": PermissionPolicy(default="ask", approvals=APPROVE_SOON), "approver": nobody},
+        says="within 0.2 s",
+    ),
+    "no value": Row(
+        "output_invalid",
+        {"prompt": PARTIAL},
+        "partial partial ",
+        asked={"result_type": int},
+        says="repairs tried: 1",
+    ),
+    "a change that was not asked for": Row(
+        "completed_without_asking",
+        {"prompt": [*PARTIAL, {"tool_call": CHANGED}, {"hang": True}]},
+        "partial ",
+        spec={"permission": PermissionPolicy(unasked="error")},
+        says="'Write x' (edit)",
     ),
     "another version": Row(
         "protocol_mismatch", {"initialize": {"add": {"protocolVersion": 2}}}, says="2", retry_safe=True
@@ -171,7 +226,7 @@ async def test_a_run_ends_with_its_reason(name: str, tmp_path: Path) -> None:
     row = ROWS[name]
     child = Scripted(tmp_path, row.scenario, limits=Limits(**QUICK | row.limits), **row.spec)
     with anyio.fail_after(20):
-        check(await run_subagent(child.spec, row.prompt), row)
+        check(await run_subagent(child.spec, row.prompt, **row.asked), row)
 
 
 async def test_a_cancelled_run_is_aborted_and_keeps_its_text(tmp_path: Path) -> None:
@@ -224,5 +279,5 @@ async def test_a_fault_of_ours_is_an_internal_error_and_ends_the_child(tmp_path:
 
 def test_every_reason_has_a_row_here() -> None:
     """No reason without a real child."""
-    elsewhere = {"cancelled", "spawn_failed", "internal_error"}
+    elsewhere = {"cancelled", "spawn_failed", "internal_error", "depth_exceeded"}
     assert {row.reason for row in ROWS.values()} | elsewhere == set(REASONS)

@@ -37,13 +37,21 @@ _Value = TypeVar("_Value")
 
 @dataclass(slots=True, eq=False)
 class _Waiter:
-    """One call. `deadline` is of the monotonic clock: a wall clock that is set back keeps nobody waiting."""
+    """One call. `deadline` is of the monotonic clock: a wall clock that is set back keeps nobody waiting.
+
+    `is_gone`: its time is up, and there is no row any more that could say so.
+    """
 
     id: str
     deadline: float
     expires_at: float
     entry: Entry | None = None
+    is_gone: bool = False
     woken: anyio.Event = field(default_factory=anyio.Event)
+
+    def is_done(self) -> bool:
+        """True once there is nothing to wait for."""
+        return self.entry is not None or self.is_gone
 
     def is_due(self) -> bool:
         """True once its time is up, by either clock."""
@@ -85,18 +93,20 @@ class Desk:
                 await self._leave(waiter, added=added)
 
     async def _settled(self, waiter: _Waiter) -> Entry:
-        while waiter.entry is None:
+        while not waiter.is_done():
             if not self._looking:
                 await self._look_until(waiter)
             else:
                 await waiter.woken.wait()
                 waiter.woken = anyio.Event()
+        if waiter.entry is None:
+            raise QueueUnusable(f"somebody has deleted request {waiter.id} from the approval queue while it waited")
         return waiter.entry
 
     async def _look_until(self, waiter: _Waiter) -> None:
         self._looking = True
         try:
-            while waiter.entry is None:
+            while not waiter.is_done():
                 await anyio.sleep(LOOK_SECONDS)
                 try:
                     await self._look()
@@ -117,12 +127,15 @@ class Desk:
             if waiter is not None:
                 waiter.entry = entry
                 waiter.woken.set()
+        for waiter in filter(None, map(self._waiting.get, due)):
+            waiter.is_gone = waiter.entry is None  # else it would have expired in this look
+            waiter.woken.set()
 
     def _hand_over(self) -> None:
         """Somebody looks as long as somebody waits."""
         if not self._looking:
             for waiter in self._waiting.values():
-                if waiter.entry is None:
+                if not waiter.is_done():
                     waiter.woken.set()
                     return
 

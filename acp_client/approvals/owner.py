@@ -40,7 +40,7 @@ class Owner:
         try:
             found = json.loads(text)
             return cls(**{**found, "pid": int(found["pid"])})
-        except (TypeError, ValueError, KeyError):
+        except (TypeError, ValueError, OverflowError, KeyError):
             return None
 
 

@@ -39,6 +39,8 @@ def _shipped(name: str, description: str) -> CatalogEntry:
 _ENTRIES: Final = (
     _shipped("echo", "says back what it is told"),
     _shipped("trade_file_extractor", "extracts normalised trades from a messy file"),
+    _shipped("risk_judge", "validates proposed trades against limits"),
+    _shipped("counterparty_resolver", "resolves a counterparty's name to the one with an LEI"),
 )
 
 SHIPPED: Final[Mapping[str, CatalogEntry]] = MappingProxyType({entry.name: entry for entry in _ENTRIES})

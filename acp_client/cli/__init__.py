@@ -5,17 +5,23 @@ Nothing heavy is imported here: an interrupt while the rest is being loaded ends
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
 from collections.abc import Sequence
-from typing import Final
+from contextlib import suppress
+from typing import Final, TextIO
 
 SIGNALLED: Final = 128
 """A program that a signal ended has this plus the signal's number as its exit code, as shells count."""
 BROKEN_PIPE: Final = SIGNALLED + signal.SIGPIPE
 """Nobody reads our stdout any more (`| head`): what a C program in its place would end with."""
 INTERRUPTED: Final = SIGNALLED + signal.SIGINT
+OUTPUT_FAILED: Final = 1
+"""The answer could not be written (a full disk)."""
+FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
+"""What a disk says that takes no more."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -29,10 +35,30 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # What Python still has in its buffer goes nowhere, and without a complaint at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        discard(sys.stdout)
         return BROKEN_PIPE
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        discard(sys.stdout)
+        complain(f"failed   stdout cannot be written to: {error.strerror}")
+        return OUTPUT_FAILED
     return code
+
+
+def complain(text: str) -> None:
+    """A line on stderr; nowhere if that cannot be written to either."""
+    try:
+        sys.stderr.write(f"{text}\n")
+        sys.stderr.flush()
+    except OSError:
+        discard(sys.stderr)
+
+
+def discard(stream: TextIO) -> None:
+    """What Python still has in its buffer goes nowhere, and without a complaint at exit."""
+    with suppress(OSError, ValueError):  # no descriptor left, or not one of ours: then it may complain
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _ensure_streams() -> None:

@@ -15,7 +15,11 @@ import click
 
 import acp_client
 from acp_client import catalog
-from acp_client.cli.options import RunOptions, duration
+from acp_client.cli import discard
+from acp_client.cli.approvals import approvals
+from acp_client.cli.options import RunOptions, amount, count
+from acp_client.cli.policy import policy
+from acp_client.cli.schema_file import read_schema
 from acp_client.safe_text import printable
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -31,7 +35,10 @@ def execute(argv: Sequence[str] | None = None) -> int:
         with cli.make_context("subagent", words) as context:
             code = cli.invoke(context)
     except click.ClickException as error:
-        error.show()
+        try:
+            error.show()
+        except OSError:  # nobody can be told: the exit code is all
+            discard(sys.stderr)
         return error.exit_code
     except click.exceptions.Exit as done:  # after --help
         return done.exit_code
@@ -63,13 +70,27 @@ def cli() -> None:
 _RUN_OPTIONS = (
     click.option("--agent", metavar='NAME|"CMD ARGS"', help="A name from `subagent agents`, or a command. Required."),
     click.option("--cwd", type=click.Path(exists=True, file_okay=False), help="Where the agent works. Default: here."),
-    click.option("--timeout", type=duration, metavar="SECONDS", help="For the whole run. Default: 600."),
+    click.option(
+        "--timeout",
+        type=amount("seconds", "--timeout 600"),
+        metavar="SECONDS",
+        help="For the whole run. Default: 600, and none with --approvals.",
+    ),
     click.option(
         "--permission",
-        type=click.Choice(["reject", "allow"]),
+        metavar="reject|allow|read-only|ask|FILE",
         default="reject",
         show_default=True,
-        help="The answer to whatever the agent asks for.",
+        help="What it may do: a preset, or a policy's YAML file. What is to be asked is asked on the terminal.",
+    ),
+    click.option(
+        "--approvals", metavar="FILE", help="Ask in this queue instead, for `subagent approvals` in another terminal."
+    ),
+    click.option(
+        "--approval-timeout",
+        type=amount("seconds", "--approval-timeout 3600"),
+        metavar="SECONDS",
+        help="End it when nobody has answered for so long. Default: a day, or the policy's own.",
     ),
     click.option(
         "--format",
@@ -77,6 +98,11 @@ _RUN_OPTIONS = (
         default="text",
         show_default=True,
         help="On stdout: the answer as it comes; the result as JSON; events, then the result; the last message only.",
+    ),
+    click.option(
+        "--schema",
+        metavar="FILE",
+        help="Ask for a value by this JSON Schema (JSON or YAML); it alone is on stdout then, as JSON.",
     ),
     click.option("-f", "--file", metavar="FILE", help="Read the task from a file, or from stdin (-)."),
     click.option("--env", multiple=True, metavar="NAME=VALUE", help="Set a variable for the agent. Repeatable."),
@@ -95,6 +121,30 @@ _RUN_OPTIONS = (
         multiple=True,
         type=click.Path(exists=True, file_okay=False),
         help="One more directory for the session. Repeatable.",
+    ),
+    click.option(
+        "--max-steps",
+        type=count("tool calls", "--max-steps 40"),
+        metavar="N",
+        help="End it when it has made more tool calls.",
+    ),
+    click.option(
+        "--max-cost-usd",
+        type=amount("US dollars", "--max-cost-usd 0.50"),
+        metavar="X",
+        help="End it when it says that it costs more.",
+    ),
+    click.option(
+        "--max-tokens",
+        type=count("tokens", "--max-tokens 200000"),
+        metavar="N",
+        help="End it when it says that it uses more.",
+    ),
+    click.option(
+        "--max-wall-seconds",
+        type=amount("seconds", "--max-wall-seconds 300"),
+        metavar="SECONDS",
+        help="End it as over its budget after this time.",
     ),
     click.argument("task", nargs=-1, metavar="TASK..."),
 )
@@ -117,8 +167,9 @@ def run_command(**options: Any) -> int:
     \b
     Exit codes: 0 completed          1 failed            2 wrong usage
       3 a timeout                    5 completed, but all that it asked for was denied
-      7 aborted                      8 the agent refused
-      9 max_tokens or max_turn_requests
+      6 over its budget              7 aborted
+      8 the agent refused            9 max_tokens or max_turn_requests
+      10 no value by the schema
       130 SIGINT   143 SIGTERM   141 stdout was closed
 
     The first SIGINT or SIGTERM cancels the run politely, a second one kills it.
@@ -126,9 +177,10 @@ def run_command(**options: Any) -> int:
     given = RunOptions(**options)
     spec = given.spec()
     task = given.read_task()
+    wanted = None if given.schema is None else read_schema(given.schema)
     from acp_client.cli.work import run_and_show  # noqa: PLC0415  # the whole library, once it is needed
 
-    return run_and_show(spec, task, given.format)
+    return run_and_show(spec, task, given.format, wanted)
 
 
 @cli.command("agents", short_help="List the agents that have a name.")
@@ -140,3 +192,7 @@ def agents_command(*, as_json: bool) -> None:
     lines = [printable(f"{entry.name:<{width}}  {entry.description} ({entry.source})") for entry in entries]
     text = json.dumps([asdict(entry) for entry in entries], indent=2) if as_json else "\n".join(lines)
     sys.stdout.write(f"{text}\n")
+
+
+cli.add_command(approvals)
+cli.add_command(policy)

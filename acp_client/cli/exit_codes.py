@@ -6,13 +6,11 @@ import errno
 import signal
 from typing import Final
 
-from acp_client.cli import BROKEN_PIPE, SIGNALLED
-from acp_client.outcome import REASONS, RunResult
+from acp_client.cli import BROKEN_PIPE, OUTPUT_FAILED, SIGNALLED
+from acp_client.outcome import REASONS, PermissionRecord, RunResult
 
 ALL_DENIED: Final = 5
 """Completed, but everything that the agent asked for was denied: it may have done nothing of what it was told."""
-OUTPUT_FAILED: Final = 1
-"""The answer could not be written (a full disk)."""
 
 
 def exit_code(result: RunResult, caught: signal.Signals | None = None, output_error: OSError | None = None) -> int:
@@ -26,6 +24,15 @@ def exit_code(result: RunResult, caught: signal.Signals | None = None, output_er
 
 
 def all_denied(result: RunResult) -> bool:
-    """True if at least one permission was asked and none was given. What was sent counts, not what was decided."""
-    kinds = [record.option_kind or "" for record in result.permissions]
-    return bool(kinds) and not any(kind.startswith("allow") for kind in kinds)
+    """True if at least one permission was asked and none was given. What was sent counts, not what was decided.
+
+    Forms and turns are no permissions; an option that somebody picked was given unless it rejects.
+    """
+    asked = [record for record in result.permissions if record.subject in ("tool", "choice")]
+    return bool(asked) and not any(_given(record) for record in asked)
+
+
+def _given(record: PermissionRecord) -> bool:
+    kind = record.option_kind or ""
+    picked = record.subject == "choice" and record.action == "allow" and record.outcome == "selected"
+    return kind.startswith("allow") or (picked and not kind.startswith("reject"))

@@ -10,7 +10,7 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
@@ -18,16 +18,21 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 import click
 
 from acp_client import catalog
+from acp_client.cli.oversight import oversight
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
 
+    from acp_client.policy.budget import Budget
     from acp_client.spec import AgentSpec
 
 Format: TypeAlias = Literal["text", "json", "jsonl", "quiet"]
 
 STDIN: Final = "-"
 READ_BYTES: Final = 65_536
+
+MAX_DIGITS: Final = 18
+"""Of a count: more of them are no limit."""
 
 _OPTION_OF_FIELD: Final = {
     "command": "--agent",
@@ -47,15 +52,30 @@ _BOOLEANS: Final = {"true": True, "false": False}
 """Words that set a config option of the boolean kind."""
 
 
-def duration(typed: str) -> float:
-    """A number of seconds as a person types it. Raises BadParameter, to which click adds the option."""
-    try:
-        seconds = float(typed)
-    except ValueError:
-        seconds = math.nan
-    if not 0 < seconds < math.inf:
-        raise click.BadParameter(f"{typed!r} is not a finite number of seconds greater than 0; say --timeout 600")
-    return seconds
+def amount(unit: str, example: str) -> Callable[[str], float]:
+    """A finite number above 0 as a person types it. Raises BadParameter, to which click adds the option."""
+
+    def read(typed: str) -> float:
+        try:
+            number = float(typed)
+        except ValueError:
+            number = math.nan
+        if not 0 < number < math.inf:
+            raise click.BadParameter(f"{typed!r} is not a finite number of {unit} greater than 0; say {example}")
+        return number
+
+    return read
+
+
+def count(unit: str, example: str) -> Callable[[str], int]:
+    """A whole number above 0, likewise."""
+
+    def read(typed: str) -> int:
+        if not (typed.isascii() and typed.isdecimal() and len(typed) <= MAX_DIGITS and int(typed)):
+            raise click.BadParameter(f"{typed!r} is not a whole number of {unit} greater than 0; say {example}")
+        return int(typed)
+
+    return read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +85,7 @@ class RunOptions:
     agent: str | None
     cwd: str | None
     timeout: float | None
-    permission: Literal["reject", "allow"]
+    permission: str
     format: Format
     file: str | None
     env: tuple[str, ...]
@@ -76,6 +96,13 @@ class RunOptions:
     auth_method: str | None
     add_dir: tuple[str, ...]
     task: tuple[str, ...]
+    max_steps: int | None = None
+    max_cost_usd: float | None = None
+    max_tokens: int | None = None
+    max_wall_seconds: float | None = None
+    approvals: str | None = None
+    approval_timeout: float | None = None
+    schema: str | None = None
 
     def spec(self) -> AgentSpec:
         """The agent to run. Raises UsageError."""
@@ -86,6 +113,7 @@ class RunOptions:
 
         from acp_client.spec import AgentSpec, Limits  # noqa: PLC0415
 
+        who_decides = oversight(self.permission, self.approval_timeout, self.approvals)
         try:
             return AgentSpec(
                 command=command,
@@ -93,16 +121,23 @@ class RunOptions:
                 cwd=self.cwd,
                 env=environment,
                 env_passthrough=self.env_passthrough,
-                permission=self.permission,
+                **who_decides,
                 model=self.model,
                 mode=self.mode,
                 config_options={key: _BOOLEANS.get(value, value) for key, value in options.items()},
                 auth_method=self.auth_method,
                 additional_directories=self.add_dir,
+                budget=self._budget(),
                 limits=Limits() if self.timeout is None else Limits(run_timeout_seconds=self.timeout),
             )
         except ValidationError as error:
             raise click.UsageError(explain(error)) from error
+
+    def _budget(self) -> Budget | None:
+        from acp_client.policy.budget import FIGURES, Budget  # noqa: PLC0415  # as above
+
+        limits = {name: getattr(self, name) for name in (f"max_{figure}" for figure in FIGURES)}
+        return Budget(**limits) if any(limits.values()) else None
 
     def read_task(self) -> str:
         """The task, verbatim. Raises UsageError."""

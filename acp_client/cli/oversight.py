@@ -31,20 +31,18 @@ def read_policy(given: str, timeout_seconds: float | None) -> PermissionPolicy:
     from acp_client.policy.approval import Approvals  # noqa: PLC0415  # no policy before it is needed
     from acp_client.policy.rules import PRESETS  # noqa: PLC0415
 
-    policy = PRESETS.get(given) or _load(given, ", ".join(PRESETS))
+    policy = PRESETS.get(given) or _load(given)
     if timeout_seconds is None:
         return policy
     approvals = (policy.approvals or Approvals()).model_copy(update={"timeout_seconds": timeout_seconds})
     return policy.model_copy(update={"approvals": approvals})
 
 
-def _load(file: str, presets: str) -> PermissionPolicy:
-    from acp_client.policy.policy_file import PolicyFileError, load_policy  # noqa: PLC0415  # yaml
+def _load(given: str) -> PermissionPolicy:
+    from acp_client.policy.policy_file import PolicyFileError, find_policy  # noqa: PLC0415  # yaml
 
-    if not os.path.exists(file):  # noqa: PTH110  # text
-        raise click.UsageError(f"--permission {file!r} is neither a preset ({presets}) nor a file that is there")
     try:
-        return load_policy(file)
+        return find_policy(given)
     except PolicyFileError as error:
         raise click.UsageError(f"--permission: {error}") from error
 

@@ -6,16 +6,19 @@ Owns the tasks around a run: signals, writers. How it looks is `show`'s, how it 
 from __future__ import annotations
 
 import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
 import anyio
 import anyio.to_thread
 
+from acp_client.approvals.terminal.approver import TerminalApprover
 from acp_client.cli import logs
 from acp_client.cli.exit_codes import exit_code
 from acp_client.cli.interrupts import Interrupts
 from acp_client.cli.options import Format
-from acp_client.cli.show.answers import ANSWERS, Answer
+from acp_client.cli.show.answers import Answer, choose_answer
 from acp_client.cli.show.narration import Line, output_failure
 from acp_client.cli.show.output import Output, Writer, same_file
 from acp_client.cli.show.progress import FailuresOnly, PlainProgress, Progress
@@ -25,28 +28,32 @@ from acp_client.spec import AgentSpec
 
 if TYPE_CHECKING:
     from acp_client.cli.show.live import LiveProgress
+    from acp_client.structured.output_type import OutputType
 
 STDOUT: Final = 1
 STDERR: Final = 2
+CATCH_UP_SECONDS: Final = 0.1
+"""Before a question: what the agent said before it asked is still on its way to the screen."""
 OUTPUT_END_SECONDS: Final = 2.0
 """After a signal, how long a reader that has stalled may hold up what is left of the output."""
 
 
-def run_and_show(spec: AgentSpec, task: str, form: Format) -> int:
-    """Run the task, write the answer in the given format, and return the exit code."""
-    logs.configure()
-    return anyio.run(_work, form, spec, task)
+def run_and_show(spec: AgentSpec, task: str, form: Format, wanted: OutputType | None = None) -> int:
+    """Run the task, write the answer in the given format, or the value that is wanted; returns the exit code."""
+    logs.configure(spec)
+    return anyio.run(_work, form, spec, task, wanted)
 
 
-async def _work(form: Format, spec: AgentSpec, task: str) -> int:
-    return await Work(form).do(spec, task)
+async def _work(form: Format, spec: AgentSpec, task: str, wanted: OutputType | None) -> int:
+    return await Work(form, wanted).do(spec, task)
 
 
 class Work:
     """One run and its two outputs."""
 
-    def __init__(self, form: Format) -> None:
+    def __init__(self, form: Format, wanted: OutputType | None = None) -> None:
         self._form: Final = form
+        self._wanted: Final = wanted
         self._run: Run | None = None
         self._shared: Final = same_file(STDOUT, STDERR)
         self._writers = [Writer(self._on_output_error)]
@@ -54,10 +61,11 @@ class Work:
             self._writers.append(Writer(self._on_output_error))
         self._stdout = Output(STDOUT, self._writers[0])
         self._stderr = Output(STDERR, self._writers[-1])
-        self._answer: Answer = ANSWERS[form](self._stdout)
+        self._answer: Answer = choose_answer(form, self._stdout, value=wanted is not None)
         self._progress: Progress = FailuresOnly(self._stdout, self._stderr, shared=self._shared)
         self._interrupts = Interrupts(self._say)
         self._showing = anyio.CancelScope()
+        self._screen = anyio.Lock()
 
     def _say(self, word: str, text: str) -> None:
         self._progress.say(Line(word, text))
@@ -73,8 +81,10 @@ class Work:
             await tasks.start(self._interrupts.listen)
             for writer in self._writers:
                 tasks.start_soon(writer.run)
+            if isinstance(spec.approver, TerminalApprover):
+                spec.approver.aside = self._step_aside
             async with Runner(max_concurrency=1) as runner:
-                run = self._run = await runner.start(spec, task)
+                run = self._run = await runner.start(spec, task, result_type=self._wanted)
                 self._interrupts.watch_over(run)
                 tasks.start_soon(self._give_up_on_readers, run)
                 try:
@@ -98,8 +108,9 @@ class Work:
 
     async def _show(self, run: Run) -> None:
         async for event in run.events():
-            await self._progress.on_event(event)
-            await self._answer.on_event(event)
+            async with self._screen:
+                await self._progress.on_event(event)
+                await self._answer.on_event(event)
         result = await run.result()
         self._answer.finish(result)
         await self._stdout.drain()
@@ -108,6 +119,17 @@ class Work:
         elif (line := output_failure(self._stdout.error)) is not None:
             self._progress.say(line)
         await self._stderr.drain()
+
+    @asynccontextmanager
+    async def _step_aside(self) -> AsyncIterator[None]:
+        """While somebody is asked on the terminal nothing else is shown there."""
+        await anyio.sleep(CATCH_UP_SECONDS)
+        async with self._screen:
+            self._progress.close()
+            if self._shared:
+                await self._stdout.drain()
+                self._stdout.midline = False  # a question begins a line of its own
+            yield
 
     async def _give_up_on_readers(self, run: Run) -> None:
         """However slow a reader of our output is, it is waited for; but not when the user wants to stop."""

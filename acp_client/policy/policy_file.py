@@ -22,6 +22,9 @@ from acp_client.safe_text import printable
 MAX_FILE_BYTES: Final = 256 * 1024
 """A policy is written by people; this is thousands of rules."""
 
+MAX_FAULTS: Final = 50
+"""Of a file with more, the first of these is told: they are held against one another."""
+
 _RULES: Final = {
     "string_type": "must be a text; put it in quotes",
     "tuple_type": "must be a list",
@@ -130,7 +133,7 @@ def _place(path: Any, folder: str, place: Place) -> Any:
 
 def _first(details: list[ErrorDetails], marked: Marked) -> _Wrong:
     """The first thing that is wrong, in the order of the file; of a value that may be two things, what is inside it."""
-    wrongs = [_wrong(detail, marked) for detail in details]
+    wrongs = [_wrong(detail, marked) for detail in details[:MAX_FAULTS]]
     places = [one.place for one in wrongs]
     inner = [one for one in wrongs if not any(one.place == other[: len(one.place)] != other for other in places)]
     return min(inner, key=lambda one: marked.mark(one.place))

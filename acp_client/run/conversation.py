@@ -7,83 +7,193 @@ terminal cause.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 import anyio
+import anyio.lowlevel
 
+from acp_client.logs import get_logger
+from acp_client.policy.meter import Ledger
+from acp_client.prompt import Briefing
 from acp_client.protocol.peer import Settled
 from acp_client.protocol.states import ResultReceived
+from acp_client.run.answering import Answering
 from acp_client.run.facts import Facts
+from acp_client.run.spending import Spending
 from acp_client.run.verdict import Verdict
 from acp_client.session import connection
 from acp_client.session.clock import Clock
 from acp_client.session.ending import (
     STOP_REASONS,
+    Ending,
     EndRun,
     ending_of,
     ending_of_timeout,
     ending_of_turn,
 )
 from acp_client.session.events import SessionStarted
+from acp_client.session.extension import EXTENSION_KEY, extension_in
 from acp_client.session.session import Session
 from acp_client.session.stream import EventHub
 from acp_client.spec import AgentSpec
+from acp_client.structured.wanted import NOTHING_WANTED, Wanted
+
+if TYPE_CHECKING:
+    from acp_client.host_tools.web import WebHost
+    from acp_client.run.offering import Offering
 
 HELD_UP_SECONDS: Final = 0.1
-"""A timer that is this late means that our own loop was blocked: what the child wrote meanwhile is read first."""
+"""A timer that is this late means that our own loop was blocked: the agent is not charged for it."""
+
+READING_TURNS: Final = 3
+"""Turns of the loop in which what waits in the pipes is read before a deadline is judged. One is enough for a reader
+that the loop wakes with the timer, in any order; two are to spare."""
 
 OWN_WORDS: Final = frozenset({*STOP_REASONS.values(), "unknown_stop_reason", "agent_error"})
 """Endings that are the agent's own word, after which it may still send its tail."""
 
 
 class Conversation:
-    """One session, one prompt. `settled` is set when the prompt has its answer, or can have none any more."""
+    """One session, one prompt, and perhaps repairs of its answer, each a turn of its own.
+
+    `settled` is set when the prompt of the turn has its answer, or can have none any more.
+    """
 
     def __init__(
-        self, spec: AgentSpec, prompt: Sequence[dict[str, Any]], facts: Facts, hub: EventHub, verdict: Verdict
+        self,
+        spec: AgentSpec,
+        prompt: Sequence[dict[str, Any]] | Briefing,
+        facts: Facts,
+        hub: EventHub,
+        verdict: Verdict,
+        ledger: Ledger | None,
+        wanted: Wanted = NOTHING_WANTED,
     ) -> None:
-        self.clock: Final = Clock(spec.limits)
-        self.session: Final = Session(spec, facts.run_id, hub, self.clock, verdict.decide)
-        self.settled: Final = anyio.Event()
+        self.clock: Final = Clock(spec.clock_limits)
+        self.session: Final = _session(spec, facts, hub, self.clock, verdict)
+        self.spending: Final = Spending(
+            spec, ledger, facts=facts, session=self.session, clock=self.clock, hub=hub, verdict=verdict
+        )
+        self.answering: Final = Answering(wanted, self.session)
+        self.settled = anyio.Event()
         self.prompted_at = 0.0
+        self._turns = 0
         self._spec = spec
-        self._prompt = prompt
+        self._briefing = prompt if isinstance(prompt, Briefing) else Briefing(prompt)
+        self._prompt = self._briefing.task
+        self._meta: dict[str, Any] = {}
+        self._extension: Mapping[str, Any] = {}
         self._facts = facts
         self._hub = hub
         self._verdict = verdict
+        self.offering: Offering | None = None
+
+    def offer_tools(self, web: Callable[[], WebHost]) -> None:
+        """Let the agent call the tools of its spec, over http where it takes that."""
+        if self._spec.host_tools or self.answering.is_asked:
+            from acp_client.run.offering import Offering  # noqa: PLC0415  # most runs have none
+
+            self.offering = Offering(
+                self._spec, facts=self._facts, session=self.session, clock=self.clock, hub=self._hub, web=web
+            )
+
+    def close(self) -> None:
+        """Nothing more is permitted to the agent, and no tool of ours goes on."""
+        self.session.permissions.close()
+        if self.offering is not None:
+            self.offering.close()
+
+    def begin(self) -> None:
+        """Time begins to count. A budget that is spent already decides at once."""
+        now = anyio.current_time()
+        self.clock.start(now)
+        self.spending.begin(now)
+        fault = self.offering.fault() if self.offering is not None else None
+        if fault is not None:
+            self._verdict.decide(fault)
 
     async def hold(self) -> None:
         """From the handshake to the answer; how it ends is decided on the way."""
         try:
             await self._handshake()
-            await self._ask()
+            await self._take_turn()
+            while await self._is_unfit():
+                self._prompt = self.answering.ask_again()
+                self._meta = self._depth_meta() | self.answering.meta()
+                await self._take_turn()
         except EndRun as end:
             self._verdict.decide(end.ending)
+
+    async def _take_turn(self) -> None:
+        await self.session.approve_turn(self._prompt, self._turns)
+        self._turns += 1
+        await self._ask()
+
+    async def _is_unfit(self) -> bool:
+        """True if the turn ended well, without what is wanted; its tail, which some agents send late, is waited for."""
+        if self._verdict.ending is None:
+            await anyio.sleep(self._spec.limits.late_update_grace_seconds)
+            if self.answering.is_there():
+                self._verdict.decide(ending_of_turn("end_turn"))
+        return self._verdict.ending is None
 
     async def _handshake(self) -> None:
         session, facts = self.session, self._facts
         began = time.monotonic()
-        agent = await connection.initialize(session)
+        agent = await connection.initialize(session, forms=session.serves_forms)
         facts.agent_info = agent.info
         facts.auth_methods = connection.describe_auth(agent)
         facts.timings["initialize"] = time.monotonic() - began
         if self._spec.auth_method is not None:
             await connection.authenticate(session, agent, self._spec.auth_method)
         began = time.monotonic()
-        answer = await connection.new_session(session, agent, self._spec, facts.cwd, session.begin)
+        ours = await self._open_tools(agent)
+        answer = await connection.new_session(session, agent, self._spec, facts.cwd, session.begin, ours)
         facts.timings["session"] = time.monotonic() - began
         self._hub.put(SessionStarted(answer.session_id, agent.info))
         self._hub.wake()
         await connection.configure(session, answer.session_id, answer, self._spec)
+        self._fit_prompt(agent)
+        if self.offering is not None:
+            await self.offering.await_listing()
+
+    async def _open_tools(self, agent: connection.Agent) -> list[dict[str, Any]]:
+        """Our server for `session/new`. What a child of ours completes with comes over our extension."""
+        extended = extension_in(agent.raw_capabilities).get("complete") is True
+        if self.offering is None or (extended and not self._spec.host_tools):
+            return []
+        return await self.offering.open(agent, None if extended else self.answering.tool())
+
+    def _depth_meta(self) -> dict[str, Any]:
+        return self._facts.depth.meta() if self._extension else {}
+
+    def _fit_prompt(self, agent: connection.Agent) -> None:
+        """The prompt in the form that this agent takes; and what a child of ours is told beside it."""
+        ours = self._extension = extension_in(agent.raw_capabilities)
+        embedded = agent.capabilities.prompt_capabilities.embedded_context
+        extended = ours.get("history") is True
+        self._prompt = self._briefing.fit(extension=extended, embedded=embedded)
+        if ours:
+            self._meta = self._depth_meta() | (dict(self._briefing.meta) if extended else {})
+        if "sub_agents" in self._briefing.meta and ours.get("sub_agents") is not True:
+            self._meta.pop("sub_agents", None)
+            get_logger(__name__).warning("an agent takes no sub-agents of its own; they are ignored", agent=agent.info)
         connection.check_prompt(agent, self._prompt)
+        offered = self.offering is not None and self.offering.has_complete
+        self._prompt = self.answering.ask(self._prompt, extended=ours.get("complete") is True, tool=offered)
+        self._meta |= self.answering.meta()
 
     async def _ask(self) -> None:
         session = self.session
+        self.settled = anyio.Event()
+        self.answering.begin_turn()
         session.turn.phase = "running"
-        self.prompted_at = time.monotonic()
+        self.prompted_at = self.prompted_at or time.monotonic()
         self._facts.prompt_sent = True
-        params = {"sessionId": session.id, "prompt": list(self._prompt)}
+        params: dict[str, Any] = {"sessionId": session.id, "prompt": list(self._prompt)}
+        if self._meta:
+            params["_meta"] = {EXTENSION_KEY: self._meta}
         await session.ask("prompt", "session/prompt", params, self._on_settled)
 
     def _on_settled(self, outcome: Settled) -> None:
@@ -94,25 +204,48 @@ class Conversation:
             answer = outcome.result if isinstance(outcome.result, dict) else {}
             word = answer.get("stopReason")
             self._facts.stop_reason = word if isinstance(word, str) else None
-            turn.fold_prompt_usage(answer.get("usage"))
-            self._verdict.decide(ending_of_turn(word))
+            self._decide_turn(ending_of_turn(word))
+            self.session.note_trace(answer)
+            turn.fold_prompt_usage(answer.get("usage"))  # a turn that is complete is not ended by what it cost
         else:
             self._verdict.decide(ending_of(outcome, "prompt", "session/prompt"))
+        self.spending.end_turn()
         ending = self._verdict.ending
-        turn.phase = "late" if ending is not None and ending.reason in OWN_WORDS else "closed"
+        turn.phase = "late" if ending is None or ending.reason in OWN_WORDS else "closed"
         self.settled.set()
+
+    def _decide_turn(self, ending: Ending) -> None:
+        """A turn that ends well decides only with what is wanted; `hold` goes on otherwise."""
+        if ending.reason != "end_turn" or self._verdict.ending is not None or self.answering.is_there():
+            self._verdict.decide(ending)
 
     async def watch_clock(self) -> None:
         """Decide when a deadline passes. One timer for all of them; returns once anything is decided."""
+        clock = self.clock
+        looked = clock.began
         while self._verdict.ending is None:
-            at = self.clock.next_deadline(anyio.current_time())
+            at = clock.next_look(looked)
             await anyio.sleep_until(at)
-            late = anyio.current_time() - at
-            if late > HELD_UP_SECONDS:
-                self.clock.forgive(late)
-                await anyio.sleep(HELD_UP_SECONDS / 2)
-            reason = self.clock.expired(anyio.current_time())
-            if reason is not None:
-                session = self.session
-                ending = ending_of_timeout(reason, self._spec.limits, session.stage, session.open_request)
-                self._verdict.decide(ending)
+            looked = anyio.current_time()
+            if looked - at > HELD_UP_SECONDS:
+                clock.forgive(looked - at)
+            if clock.warning_due(looked):
+                self.spending.tick(looked)
+            if clock.expired(looked) is not None:
+                for _ in range(READING_TURNS):
+                    await anyio.lowlevel.checkpoint()
+                self._decide_if_expired()
+
+    def _decide_if_expired(self) -> None:
+        now = anyio.current_time()
+        reason = self.clock.expired(now)
+        if reason == "budget_exceeded":
+            self.spending.tick(now)
+        elif reason is not None:
+            session = self.session
+            self._verdict.decide(ending_of_timeout(reason, self._spec.limits, session.stage, session.open_request))
+
+
+def _session(spec: AgentSpec, facts: Facts, hub: EventHub, clock: Clock, verdict: Verdict) -> Session:
+    cap = facts.approval_cap_seconds
+    return Session(spec, facts.run_id, hub, clock, verdict.decide, cwd=facts.cwd, approval_cap_seconds=cap)

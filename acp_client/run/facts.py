@@ -6,6 +6,7 @@ Owns the environment of the child and the secrets to be redacted. `life` fills i
 from __future__ import annotations
 
 import os
+import secrets
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -14,10 +15,10 @@ from acp_client.process.environment import ScrubbedEnvironment, scrub, secret_va
 from acp_client.process.redaction import Redactor
 from acp_client.process.spawn import Spawned, launch
 from acp_client.process.stderr import StderrEvents, StderrTail
+from acp_client.run.depth import Depth, read_depth, without_depth
 from acp_client.spec import AgentSpec
 
-DEPTH_VARIABLE: Final = "ACP_SUBAGENTS_DEPTH"
-"""How many runs are around a process; 0 where there is none."""
+TOOLS_SECRET_BYTES: Final = 32
 
 
 @dataclass(slots=True)
@@ -31,7 +32,7 @@ class Facts:
     redactor: Redactor
     stderr: StderrTail
     stderr_events: StderrEvents
-    depth: int = 0
+    depth: Depth = field(default_factory=Depth)
     process: AgentProcess | None = None
     agent_info: dict[str, Any] | None = None
     auth_methods: str = ""
@@ -40,10 +41,21 @@ class Facts:
     outlived_stdout: bool = False
     timings: dict[str, float] = field(default_factory=dict)
     dropped_events: int = 0
+    known_secrets: tuple[str, ...] = field(default=(), repr=False)
+    approval_cap_seconds: float | None = None
+    """The most that an approval may take in this deployment."""
+
+    def make_tools_secret(self, stderr_tail_bytes: int) -> str:
+        """Who has it may call the host tools of this run. Made before anything starts, so that it is never shown."""
+        secret = secrets.token_urlsafe(TOOLS_SECRET_BYTES)
+        self.redactor = Redactor((*self.known_secrets, secret))
+        self.stderr = StderrTail(stderr_tail_bytes, self.redactor)
+        self.stderr_events = StderrEvents(self.redactor)
+        return secret
 
     def launch(self) -> Spawned:
         """Start the child. Blocks; raises SpawnError."""
-        variables = self.environment.variables | {DEPTH_VARIABLE: str(self.depth + 1)}
+        variables = without_depth(self.environment.variables) | self.depth.variables()
         return launch(self.command, cwd=self.cwd, env=variables, run_id=self.run_id)
 
 
@@ -51,27 +63,24 @@ def gather_facts(spec: AgentSpec, run_id: str) -> Facts:
     """What is known before the child is there. The environment is that of the moment of the call."""
     environment = scrub(os.environ, explicit=spec.env, passthrough=spec.env_passthrough)
     pairs = [(pair.name, pair.value) for server in spec.mcp_servers for pair in _pairs(server)]
-    redactor = Redactor((*environment.secrets, *secret_values(pairs)))
+    known = (*environment.secrets, *secret_values(pairs))
+    redactor = Redactor(known)
     return Facts(
         run_id=run_id,
         command=spec.command,
         cwd=spec.cwd or _working_directory(),
         environment=environment,
         redactor=redactor,
+        known_secrets=known,
         stderr=StderrTail(spec.limits.stderr_tail_bytes, redactor),
         stderr_events=StderrEvents(redactor),
-        depth=_depth(),
+        depth=read_depth(os.environ),
     )
 
 
 def _pairs(server: Any) -> list[Any]:
     """The env of a stdio server, the headers of the others: where their secrets are."""
     return [*(getattr(server, "env", None) or ()), *(getattr(server, "headers", None) or ())]
-
-
-def _depth() -> int:
-    given = os.environ.get(DEPTH_VARIABLE, "0")
-    return int(given) if given.isdecimal() else 0
 
 
 def _working_directory() -> str:

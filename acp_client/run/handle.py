@@ -9,7 +9,10 @@ from acp_client.spec import AgentSpec
 
 
 class Run:
-    """One run in progress, made by `Runner.start`. Every method may be called from any task, any number of times."""
+    """One run in progress, made by `Runner.start`. Every method may be called from any task, any number of times.
+
+    From another thread only through the loop's own: `anyio.from_thread.run(run.cancel)`, say.
+    """
 
     def __init__(self, run_id: str, life: Life) -> None:
         self.id = run_id
@@ -26,6 +29,9 @@ class Run:
 
     def events(self) -> EventStream:
         """An async iterator over what happens from now on; the first reader also gets what came before.
+
+        So a second call, while the first reader goes on or after it has left, brings only later events: one that is
+        made when the run is over brings `RunEnded` and nothing else. What happened is in the result, whoever read.
 
         Bounded: a reader that is too slow loses events (`EventsLost` says how many) and never holds the run. Ends
         after `RunEnded`. Safe to cancel and to leave at any time.
@@ -50,6 +56,11 @@ class Run:
         the usual `term_grace_seconds`. Idempotent; nothing more than a cancel before the process is there.
         """
         self._life.kill()
+
+    @property
+    def done(self) -> bool:
+        """True once `result` returns at once: nothing is left of the child."""
+        return self._life.finished.is_set()
 
     async def answer(self) -> RunResult:
         """The result as soon as the turn is decided, before the child is gone: no exit code, no late text.

@@ -13,22 +13,27 @@ from typing import Any, Final
 
 import anyio
 
-from acp_client.logs import get_logger
+from acp_client.logs import clean_with, get_logger
 from acp_client.outcome import REASONS, Failure, RunResult
+from acp_client.policy.meter import Ledger
 from acp_client.process.child import AgentProcess, ladder
 from acp_client.process.spawn import SpawnError, discard
 from acp_client.process.table import ProcessTable
 from acp_client.process.threads import in_thread
+from acp_client.prompt import Briefing
 from acp_client.protocol.peer import Peer
 from acp_client.run.conversation import Conversation
 from acp_client.run.facts import gather_facts
+from acp_client.run.log_text import clean
 from acp_client.run.report import build_result
 from acp_client.run.verdict import Verdict
 from acp_client.safe_text import printable
 from acp_client.session.ending import Ending
 from acp_client.session.events import RunStarted, StderrOutput
+from acp_client.session.session import Session
 from acp_client.session.stream import EventHub
 from acp_client.spec import AgentSpec
+from acp_client.structured.wanted import NOTHING_WANTED, Wanted
 
 EXIT_STATUS_SECONDS: Final = 0.25
 """After EOF, how long the exit status is waited for, so that the failure can name it."""
@@ -37,14 +42,25 @@ ANSWER_SECONDS: Final = 0.5
 LATE_TOTAL_SECONDS: Final = 2.0
 """The most that a stream of late updates can hold up the end of a run."""
 
-HOPELESS: Final = frozenset({"startup_timeout", "cancelled"})
+HOPELESS: Final = frozenset({"startup_timeout", "cancelled", "budget_exceeded"})
 """Without a session these leave nobody to be polite to: no grace for EOF."""
+
+clean_with(clean)
 
 
 class Life:
     """The inner side of a run. `handle.Run` is what the caller holds."""
 
-    def __init__(self, spec: AgentSpec, prompt: Sequence[dict[str, Any]], run_id: str, table: ProcessTable) -> None:
+    def __init__(
+        self,
+        spec: AgentSpec,
+        prompt: Sequence[dict[str, Any]] | Briefing,
+        run_id: str,
+        table: ProcessTable,
+        ledger: Ledger | None = None,
+        approval_cap_seconds: float | None = None,
+        wanted: Wanted = NOTHING_WANTED,
+    ) -> None:
         self.spec: Final = spec
         self.hub: Final = EventHub(spec.limits.max_events_buffered)
         self.answered: Final = anyio.Event()
@@ -55,9 +71,19 @@ class Life:
         self._table = table
         self._began = time.monotonic()
         self._facts = gather_facts(spec, run_id)
+        self._facts.approval_cap_seconds = approval_cap_seconds
         self._verdict = Verdict()
-        self._talk = Conversation(spec, prompt, self._facts, self.hub, self._verdict)
+        self._talk = Conversation(spec, prompt, self._facts, self.hub, self._verdict, ledger, wanted)
+        self.offer_tools: Final = self._talk.offer_tools
         self._eof = anyio.Event()
+
+    def limit_depth(self, *levels: int | None) -> None:
+        """Levels of runs below this process that there may be; a run that would be deeper has ended with this."""
+        for limit in levels:
+            self._facts.depth = self._facts.depth.limited(limit)
+        refusal = self._facts.depth.refusal()
+        if refusal is not None:
+            self._verdict.decide(Ending("depth_exceeded", refusal, "spawn"))
 
     @property
     def ending(self) -> Ending | None:
@@ -93,7 +119,9 @@ class Life:
                     self._settle()
 
     async def _spawn_and_run(self) -> None:
-        self._talk.clock.start(anyio.current_time())
+        self._talk.begin()
+        if self.ending is not None:
+            return
         began = time.monotonic()
         try:
             spawned = await in_thread(self._facts.launch, discard)
@@ -115,6 +143,8 @@ class Life:
             tasks.start_soon(self._drain_stderr, process)
             tasks.start_soon(self._read, peer)
             tasks.start_soon(self._talk.watch_clock)
+            if self._talk.offering is not None:
+                self._talk.offering.join(tasks)
             await self._verdict.interrupt(self._talk.hold)
             await self._wind_down(peer, process)
             self._settle_answer(peer)
@@ -145,7 +175,7 @@ class Life:
         """Tell the agent that it is over, if it does not know, and take what it still says."""
         session = self._talk.session
         if self.ending is None or self.ending.reason != "end_turn":
-            session.permissions.close()
+            self._talk.close()
         if self._facts.prompt_sent and not self._talk.settled.is_set() and not self._eof.is_set():
             peer.notify("session/cancel", {"sessionId": session.id})
             with anyio.move_on_after(self.spec.limits.cancel_grace_seconds):
@@ -165,10 +195,10 @@ class Life:
         limits = self.spec.limits
         began = time.monotonic()
         if self._talk.session.turn.phase == "late":
-            await self._await_quiet(limits.late_update_grace_seconds)
+            await _await_quiet(self._talk.session, self._eof, limits.late_update_grace_seconds)
         with anyio.move_on_after(ANSWER_SECONDS):
             await peer.answer_all()
-        self._talk.session.permissions.close()
+        self._talk.close()
         with anyio.move_on_after(limits.cancel_grace_seconds):
             await peer.answer_all()
             await peer.flush()
@@ -181,15 +211,6 @@ class Life:
             await process.stderr_ended.wait()
         process.release()
         self._facts.timings["teardown"] = time.monotonic() - began
-
-    async def _await_quiet(self, grace_seconds: float) -> None:
-        end = anyio.current_time() + LATE_TOTAL_SECONDS
-        while not self._eof.is_set():
-            quiet_at = min(self._talk.session.last_read + grace_seconds, end)
-            if anyio.current_time() >= quiet_at:
-                return
-            with anyio.move_on_at(quiet_at):
-                await self._eof.wait()
 
     async def _leave_nothing(self) -> None:
         """Only after a fault of ours, or a native cancel: what the script did not stop is stopped now."""
@@ -207,10 +228,14 @@ class Life:
         self._facts.dropped_events = self.hub.dropped
         if first_chunk_at is not None:
             self._facts.timings["first_chunk"] = first_chunk_at - self._talk.prompted_at
-        return build_result(self._facts, self._talk.session, self.ending)
+        result = build_result(
+            self._facts, self._talk.session, self.ending, self._talk.spending.report(), self._talk.answering
+        )
+        return result if self._talk.offering is None else self._talk.offering.add_to(result)
 
     def _settle(self) -> None:
         self._talk.session.turn.phase = "closed"
+        self._talk.spending.close()
         try:
             self.result = self._report()
         except Exception:  # noqa: BLE001  # the boundary: who waits for the result must not wait for ever
@@ -223,3 +248,13 @@ class Life:
         self.finished.set()
         if self.on_end is not None:
             self.on_end()
+
+
+async def _await_quiet(session: Session, eof: anyio.Event, grace_seconds: float) -> None:
+    end = anyio.current_time() + LATE_TOTAL_SECONDS
+    while not eof.is_set():
+        quiet_at = min(session.last_read + grace_seconds, end)
+        if anyio.current_time() >= quiet_at:
+            return
+        with anyio.move_on_at(quiet_at):
+            await eof.wait()

@@ -11,6 +11,8 @@ from typing import Any, Final
 from pydantic_core import to_json
 
 from acp_client.outcome import REASONS, Diagnostics, Failure, Flags, RunResult, StdoutNoise, Timings
+from acp_client.policy.budget import BudgetReport
+from acp_client.run.answering import Answering
 from acp_client.run.facts import Facts
 from acp_client.safe_text import printable
 from acp_client.session.ending import Ending
@@ -31,32 +33,36 @@ NOISE_LINES_SHOWN: Final = 3
 NOISE_LINE_CHARS: Final = 500
 
 
-def build_result(facts: Facts, session: Session, ending: Ending) -> RunResult:
+def build_result(
+    facts: Facts, session: Session, ending: Ending, budget: BudgetReport | None, answering: Answering
+) -> RunResult:
     """The result as far as it is known now: for `answer()` before teardown, for `result()` after it."""
     turn = session.turn
     status = REASONS[ending.reason].status
     messages = turn.answer.messages()
-    text = turn.answer.text()
     return RunResult(
         status=status,
         reason=ending.reason,
         stop_reason=facts.stop_reason,
-        text=text,
+        text=turn.answer.text(),
         last_message=messages[-1].text if messages else "",
         messages=messages,
-        structured=session.structured,
+        structured=answering.structured(),
+        repairs=answering.repairs,
         failure=None if status == "completed" else _failure(facts, session, ending),
         diagnostics=_diagnostics(facts, session),
         tool_calls=turn.tool_calls(),
         plan=turn.plan_entries(),
         permissions=tuple(session.permissions.records),
         usage=turn.usage(),
+        budget=budget,
         timings=Timings.model_validate(facts.timings),
         flags=_flags(facts, session, completed=status == "completed"),
         run_id=facts.run_id,
         session_id=session.id,
         agent_info=facts.agent_info,
-        depth=facts.depth,
+        depth=facts.depth.here,
+        nested_trace=tuple(session.nested_trace),
     )
 
 

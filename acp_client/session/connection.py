@@ -28,15 +28,12 @@ from acp_client.protocol.models import (
 from acp_client.protocol.peer import Settled
 from acp_client.protocol.states import ResultReceived
 from acp_client.session.ending import Ending, EndRun
+from acp_client.session.extension import EXTENSION_KEY
 from acp_client.spec import AgentSpec
 
 PROTOCOL_VERSION: Final = 1
 
-COMPLETE_METHOD: Final = "_acp_subagents/complete"
-"""Our extension: a child of ours says the structured value that it completes with."""
-EXTENSION_KEY: Final = "acp-subagents"
-
-CLIENT_CAPABILITIES: Final[Mapping[str, Any]] = {
+CLIENT_CAPABILITIES: Final[dict[str, Any]] = {
     "fs": {"readTextFile": False, "writeTextFile": False},
     "terminal": False,
     "session": {"configOptions": {"boolean": {}}},
@@ -72,11 +69,11 @@ def client_info() -> dict[str, str]:
     return {"name": "acp-subagents", "title": "acp-subagents", "version": __version__}
 
 
-async def initialize(peer: Asks) -> Agent:
-    """Agree on version 1 and learn what the agent can. Raises EndRun."""
+async def initialize(peer: Asks, *, forms: bool = False) -> Agent:
+    """Agree on version 1 and learn what the agent can; `forms`: say that we serve them. Raises EndRun."""
     params = {
         "protocolVersion": PROTOCOL_VERSION,
-        "clientCapabilities": dict(CLIENT_CAPABILITIES),
+        "clientCapabilities": CLIENT_CAPABILITIES | ({"elicitation": {"form": {}}} if forms else {}),
         "clientInfo": client_info(),
     }
     result = await peer.ask("initialize", "initialize", params)
@@ -117,10 +114,19 @@ def describe_auth(agent: Agent) -> str:
 
 
 async def new_session(
-    peer: Asks, agent: Agent, spec: AgentSpec, cwd: str, on_session: Callable[[str], None]
+    peer: Asks,
+    agent: Agent,
+    spec: AgentSpec,
+    cwd: str,
+    on_session: Callable[[str], None],
+    more_servers: Sequence[Mapping[str, Any]] = (),
 ) -> NewSessionResponse:
-    """Open the one session; `on_session` learns its id at the answer's place in wire order."""
+    """Open the one session; `on_session` learns its id at the answer's place in wire order.
+
+    `more_servers` are MCP servers in wire shape beside those of the spec, of a transport that the agent takes.
+    """
     params = _session_params(agent, spec, cwd)
+    params["mcpServers"] += more_servers
 
     def note(outcome: Settled) -> None:
         if isinstance(outcome, ResultReceived) and (session_id := _session_id(outcome.result)):

@@ -5,10 +5,11 @@ Owns the mapping from protocol errors to reasons. Pure.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from acp_client.outcome import REASONS, Reason, Stage
+from acp_client.outcome import REASONS, Reason, Stage, ToolCallState
 from acp_client.protocol.errors import AUTH_REQUIRED, FrameTooLong, MalformedAnswer, RemoteError, RequestFailed
 from acp_client.spec import Limits
 
@@ -59,6 +60,16 @@ def ending_of_timeout(reason: Reason, limits: Limits, stage: Stage, request: str
     waiting = f"{request} was not answered" if request else "no request was open"
     message = f"{REASONS[reason].meaning} = {seconds:g}; {waiting}; raise limits.{reason}_seconds if it needs longer"
     return Ending(reason, message, stage, request)
+
+
+def ending_of_unasked(calls: Sequence[ToolCallState], stage: Stage, request: str | None) -> Ending:
+    """What to say when calls have changed something without asking, and the policy takes that for an error."""
+    named = [f"{call.title or call.name or call.id!r} ({call.kind})" for call in calls]
+    message = (
+        f"{REASONS['completed_without_asking'].meaning}: {', '.join(named)}; make the agent ask (its mode, its "
+        'settings), or take it as a note with PermissionPolicy(unasked="note")'
+    )
+    return Ending("completed_without_asking", message, stage, request)
 
 
 def ending_of(error: RemoteError, stage: Stage, request: str) -> Ending:

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Final
 
-from acp_client.outcome import PermissionRecord
+from acp_client.outcome import HostToolCall, PermissionRecord
+from acp_client.policy.budget import Figure
 from acp_client.policy.permission import PermissionRequest
 
 
@@ -122,6 +123,62 @@ class PermissionAnswered(Event):
     def to_json(self) -> dict[str, Any]:
         """The record as it stands in the result."""
         return {"event": self.type} | self.record.model_dump(mode="json")
+
+
+@dataclass(frozen=True, slots=True)
+class HostToolsOffered(Event):
+    """The parent's tools are offered to the agent, over "http" or "stdio"; whether it has listed them by the prompt."""
+
+    type: ClassVar[str] = "host_tools_offered"
+    server: str
+    way: str
+    listed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class HostToolCalled(Event):
+    """The agent calls a tool of the parent's. `tool_call_id` is that of the call it announced, where it is known."""
+
+    type: ClassVar[str] = "host_tool_called"
+    ordinal: int
+    name: str
+    arguments: Any
+    tool_call_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HostToolReturned(Event):
+    """A call of a tool of the parent's is over."""
+
+    type: ClassVar[str] = "host_tool_returned"
+    call: HostToolCall
+
+    def to_json(self) -> dict[str, Any]:
+        """The record as it stands in the result."""
+        return {"event": self.type} | self.call.model_dump(mode="json")
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetWarning(Event):
+    """80 % of a limit of the budget are spent; told once for each. `shared`: of the runner's budget, by all its runs.
+
+    `figure` is "steps", "cost_usd", "tokens" or "wall_seconds".
+    """
+
+    type: ClassVar[str] = "budget_warning"
+    figure: Figure
+    spent: float
+    limit: float
+    shared: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetUnreported(Event):
+    """The agent has not reported a figure that a budget has a limit for: until it does, the limit cannot hold."""
+
+    type: ClassVar[str] = "budget_unreported"
+    figure: Figure
+    why: str
 
 
 @dataclass(frozen=True, slots=True)

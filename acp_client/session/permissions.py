@@ -1,62 +1,62 @@
-"""The permission requests of one session: each is asked of the policy, answered, and recorded.
+"""The permission requests of one session: each is decided by the policy, or by who it turns to, and answered.
 
-Owns those that are open and the record of all. Every request is answered: also with an unknown session id, without any
-usable option, and after a cancel. (ACP v1, tool calls, requesting permission.)
+Every request is answered: also with an unknown session id, without any usable option, and after a cancel. Whom to ask,
+and for how long, is `asking`'s. (ACP v1, tool calls, requesting permission.)
 """
 
 from __future__ import annotations
 
-import asyncio
-import inspect
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
-import anyio
-
-from acp_client.logs import get_logger
 from acp_client.outcome import PermissionRecord
-from acp_client.policy.permission import (
-    CANCELLED,
-    Choice,
-    Decision,
-    PermissionRequest,
-    choose,
-    decide_by_preset,
-)
+from acp_client.policy.approval import Diff, OfferedOption, Subject
+from acp_client.policy.asking.choices import is_choice, settle, settle_program
+from acp_client.policy.asking.memory import key_of
+from acp_client.policy.permission import CANCELLED, Decision, PermissionRequest, choose
+from acp_client.policy.rules import Ruling
 from acp_client.protocol.errors import INVALID_PARAMS, RpcError
-from acp_client.protocol.models import ModelError, RequestPermissionRequest
+from acp_client.protocol.models import ModelError, PermissionOption, RequestPermissionRequest
 from acp_client.protocol.states import TheirRequest
-from acp_client.session.clock import Clock
-from acp_client.session.events import PermissionAnswered, PermissionAsked
-from acp_client.session.stream import EventHub
+from acp_client.session.asking.audit import Answered, Audit
+from acp_client.session.asking.people import People, Reply, consult
 from acp_client.session.turn import Turn
 from acp_client.spec import AgentSpec
 
-MAX_PERMISSIONS_KEPT: Final = 10_000
-"""Records that a result holds; a run with more is a flood."""
-
-MAX_WORD_CHARS: Final = 1000
-"""What a record keeps of a title or an id."""
+LOST: Final = (
+    "what was announced of the call is too much to keep, and its request does not say it again, so nobody can judge "
+    "it; raise max_output_bytes"
+)
+OFFERED: Final = "the parent offers this tool itself"
+EMPTY: Final = (None, [], {})
+"""Values that say nothing."""
+OWN_OPTIONS: Final = (
+    PermissionOption(option_id="allow", name="Allow", kind="allow_once"),
+    PermissionOption(option_id="reject", name="Reject", kind="reject_once"),
+)
+"""What a person may answer to a call of a tool of ours, which no agent asks for."""
 
 
 class PermissionDesk:
-    """Answers `session/request_permission`. `records` are all that were answered, in the order of their answers."""
+    """Answers `session/request_permission`. `records` are all that was asked, in the order of the answers."""
 
-    def __init__(self, spec: AgentSpec, run_id: str, hub: EventHub, clock: Clock) -> None:
-        self.records: list[PermissionRecord] = []
+    def __init__(self, spec: AgentSpec, audit: Audit, people: People) -> None:
         self._spec = spec
-        self._run_id = run_id
-        self._hub = hub
-        self._clock = clock
-        self._closed = False
-        self._asking: set[anyio.CancelScope] = set()
+        self._audit = audit
+        self._people = people
+        self.own_tool: Callable[[PermissionRequest], str | None] = lambda _question: None
+        """The name of the tool of the parent's that a request is for, if it is one."""
+
+    @property
+    def records(self) -> list[PermissionRecord]:
+        """All that was asked in this session: of permissions, and forms and turns too."""
+        return self._audit.records
 
     def close(self) -> None:
         """Every open request is answered `cancelled`, and every later one (ACP v1, prompt turn)."""
-        self._closed = True
-        for scope in self._asking:
-            scope.cancel()
+        self._people.close()
 
     async def answer(self, request: TheirRequest, session_id: str | None, turn: Turn) -> dict[str, Any]:
         """The result for one request; what it says of its tool call is folded if it is of this session."""
@@ -64,99 +64,172 @@ class PermissionDesk:
             asked = RequestPermissionRequest.from_wire(request.params)
         except ModelError as error:
             raise RpcError(INVALID_PARAMS, str(error)) from error
-        call = request.params["toolCall"]
-        if asked.session_id == session_id:
-            turn.fold_tool_call(call)
-            turn.note_asked(asked.tool_call.tool_call_id)
-        question = self._question(asked, call, turn)
-        self._tell(PermissionAsked(question))
+        raw, call_id = request.params["toolCall"], asked.tool_call.tool_call_id
+        ours = asked.session_id == session_id
+        lost = ours and turn.lacks(call_id, [key for key, value in raw.items() if value not in EMPTY])
+        if turn.meter is not None:  # also before the prompt, and for whatever session: it is a call
+            turn.meter.on_tool_call(call_id if ours else f"{asked.session_id} {call_id}")
+        question = self._question(asked, raw, turn if ours else None)
+        self._audit.asked(question)
         began = time.monotonic()
-        decision, choice = await self._decide(question)
-        self._record(question, decision, choice, time.monotonic() - began)
-        return choice.to_wire()
+        answered = _of_lost(question) if lost and not self._people.closed else await self._decide(question)
+        self._audit.answered(question, answered, time.monotonic() - began)
+        return (answered.choice or CANCELLED).to_wire()
 
-    def _question(self, asked: RequestPermissionRequest, raw: dict[str, Any], turn: Turn) -> PermissionRequest:
+    def _question(self, asked: RequestPermissionRequest, raw: dict[str, Any], turn: Turn | None) -> PermissionRequest:
+        """The request, on top of what was announced under the id of its call.
+
+        Some agents send no more than that id, others a copy of it from before its arguments came: nothing in it that
+        is empty takes back what was announced, else no path would be judged, and one yes would count for any call.
+        """
         call = asked.tool_call
+        announced_kind = turn.kind_of(call.tool_call_id) if turn is not None else None
+        if turn is not None:
+            announced = turn.call(call.tool_call_id)
+            turn.fold_tool_call(raw)
+            turn.note_asked(call.tool_call_id)
+            raw = announced | {key: value for key, value in raw.items() if value not in EMPTY}
+        place = self._people.place
         return PermissionRequest(
             session_id=asked.session_id,
             tool_call_id=call.tool_call_id,
-            title=call.title,
-            name=call.name,
-            kind=call.kind or turn.kind_of(call.tool_call_id) or "other",
+            title=call.title or _text(raw.get("title")),
+            name=call.name or _text(raw.get("name")),
+            kind=call.kind or announced_kind or "other",
             options=tuple(asked.options),
             raw=raw,
-            agent=self._spec.label,
-            run_id=self._run_id,
+            agent=place.agent,
+            run_id=place.run_id,
+            cwd=place.cwd,
+            roots=place.roots,
         )
 
-    async def _decide(self, question: PermissionRequest) -> tuple[Decision | None, Choice]:
-        if self._closed:
-            return None, CANCELLED
-        policy = self._spec.permission
-        if isinstance(policy, str):
-            decision = decide_by_preset(policy, question)
-            return decision, choose(decision.action, question.options)
-        with anyio.CancelScope() as scope:
-            self._asking.add(scope)
-            self._clock.pause_idle()
-            try:
-                decision = await self._consult(policy, question)
-            finally:
-                self._clock.resume_idle(anyio.current_time())
-                self._asking.discard(scope)
-        if scope.cancel_called:  # a decision that came with the cancel is too late
-            return None, CANCELLED
-        return decision, choose(decision.action, question.options)
+    async def _decide(self, question: PermissionRequest) -> Answered:
+        people = self._people
+        if people.closed:
+            return Answered(decision=None, choice=CANCELLED, subject=_subject(question))
+        if people.policy is None:
+            return await self._call_policy(question)
+        own = self.own_tool(question)
+        if own is not None and not is_choice(question):
+            return _of_own(question, people.policy.rule(replace(question, name=own)))
+        ruling = people.policy.rule(question)
+        if ruling.action != "ask":
+            decision, choice = settle(Decision(ruling.action, ruling.why, ruling.by), question)
+            if decision.action == ruling.action:  # else it is not clear what an allow would mean
+                return Answered(decision=decision, choice=choice, subject=_subject(question), rule=ruling.by)
+        return await self._ask(_subject(question), question, ruling)
 
-    async def _consult(self, policy: Callable[..., Any], question: PermissionRequest) -> Decision:
-        """Ask the caller's policy; one that fails is logged and rejects."""
-        try:
-            decision = policy(question)
-            if inspect.isawaitable(decision):
-                decision = await decision
-            return _checked(decision)
-        except anyio.get_cancelled_exc_class():
-            if _is_cancelled():
-                raise
-            get_logger(__name__).error("permission policy awaited what was cancelled; rejecting", run_id=self._run_id)
-        except Exception:  # noqa: BLE001  # the caller's code: its failure must not decide for the child
-            get_logger(__name__).exception("permission policy failed; rejecting", run_id=self._run_id)
-        return Decision("reject", "the permission policy failed", "policy failure")
+    async def permit_own(self, call_id: str, tool: str, arguments: Mapping[str, Any]) -> Decision:
+        """For a call of a tool of the parent's: what a rule says of it, after asking if it says so; else it is allowed.
 
-    def _record(self, question: PermissionRequest, decision: Decision | None, choice: Choice, seconds: float) -> None:
-        record = PermissionRecord(
-            tool_call_id=question.tool_call_id[:MAX_WORD_CHARS],
-            title=question.title and question.title[:MAX_WORD_CHARS],
-            kind=question.kind[:MAX_WORD_CHARS],
-            session_id=question.session_id and question.session_id[:MAX_WORD_CHARS],
-            action="cancelled" if decision is None else decision.action,
-            outcome=choice.outcome,
-            option_id=choice.option.option_id if choice.option else None,
-            option_kind=choice.option.kind if choice.option else None,
-            wider=choice.wider,
-            decided_by="cancellation" if decision is None else decision.decided_by,
-            why=None if decision is None else decision.why,
-            seconds=seconds,
+        Recorded only where a rule decides: that the call was made is recorded elsewhere.
+        """
+        policy, place = self._people.policy, self._people.place
+        if self._people.closed:
+            return Decision("reject", "the run is over", "cancellation")
+        question = PermissionRequest(
+            session_id=None,
+            tool_call_id=call_id,
+            title=tool,
+            name=tool,
+            kind="other",
+            options=OWN_OPTIONS,
+            raw={"toolCallId": call_id, "name": tool, "title": tool, "kind": "other", "rawInput": dict(arguments)},
+            agent=place.agent,
+            run_id=place.run_id,
+            cwd=place.cwd,
+            roots=place.roots,
         )
-        if len(self.records) < MAX_PERMISSIONS_KEPT:
-            self.records.append(record)
-        self._tell(PermissionAnswered(record))
+        ruling = None if policy is None else policy.rule(question)
+        if ruling is None or not ruling.explicit or ruling.action == "allow":
+            return Decision("allow", OFFERED, "host tools")
+        self._audit.asked(question)
+        began = time.monotonic()
+        answered = _of_own(question, ruling) if ruling.action == "reject" else await self._ask("tool", question, ruling)
+        self._audit.answered(question, answered, time.monotonic() - began)
+        return answered.decision or Decision("reject", "the run is over", answered.by)
 
-    def _tell(self, event: PermissionAsked | PermissionAnswered) -> None:
-        self._hub.put(event)
-        self._hub.wake()
+    async def _call_policy(self, question: PermissionRequest) -> Answered:
+        async def decide() -> Reply:
+            return Reply(await consult(self._spec.permission, question, "permission policy", question.run_id))
+
+        reply = await self._people.wait(decide)
+        if reply.decision is None:
+            return Answered(decision=None, choice=CANCELLED, by=reply.by, subject=_subject(question))
+        decision, choice = settle_program(reply.decision, question)
+        return Answered(decision=decision, choice=choice, subject=_subject(question))
+
+    async def _ask(self, subject: Subject, question: PermissionRequest, ruling: Ruling) -> Answered:
+        """Ask a person, if the tool's mode says so: a choice always is."""
+        how = self._people.approvals.of(question, explicit=ruling.explicit)
+        if subject == "tool" and how.mode == "never_ask":
+            decision = Decision("allow", None, "approvals: never_ask")
+            return Answered(decision=decision, choice=choose("allow", question.options), rule=ruling.by)
+        first_use = subject == "tool" and how.mode == "ask_on_first_use"
+        assert how.role is not None  # `of` fills it in
+        request = self._people.question(
+            subject, how.role, _title(question), why=ruling.why or ruling.by, remembers=first_use, **_shown(question)
+        )
+        key = key_of(question) if first_use else None
+        reply = await self._people.ask(request, lambda decision: settle(decision, question)[0], key)
+        return _answered(reply, question, subject=subject, rule=ruling.by, role=how.role)
 
 
-def _checked(decision: object) -> Decision:
-    if not isinstance(decision, Decision):
-        raise TypeError(f"a permission policy must return a Decision, not {type(decision).__name__}")
-    return decision
+def _of_lost(question: PermissionRequest) -> Answered:
+    decision = Decision("reject", LOST, "limit")
+    return Answered(decision=decision, choice=choose("reject", question.options), subject=_subject(question))
 
 
-def _is_cancelled() -> bool:
-    """True if this task is being cancelled: on asyncio the same exception comes from awaiting a cancelled future."""
-    try:
-        task = asyncio.current_task()
-    except RuntimeError:  # trio: there it means nothing else
-        return True
-    return task is None or task.cancelling() > 0
+def _of_own(question: PermissionRequest, ruling: Ruling) -> Answered:
+    """The parent offers it, which is consent: only a rule rejects it. One that says to ask is obeyed at the call."""
+    rejected = ruling.explicit and ruling.action == "reject"
+    decision = Decision("reject", ruling.why, ruling.by) if rejected else Decision("allow", OFFERED, "host tools")
+    return Answered(decision=decision, choice=choose(decision.action, question.options), rule=ruling.by)
+
+
+def _answered(reply: Reply, question: PermissionRequest, **facts: Any) -> Answered:
+    if reply.decision is None:
+        return Answered(decision=None, choice=CANCELLED, by=reply.by, **facts)
+    if reply.remembered:  # what was picked then may not be there now
+        return Answered(decision=reply.decision, choice=choose("allow", question.options), remembered=True, **facts)
+    decision, choice = settle(reply.decision, question)
+    return Answered(decision=decision, choice=choice, **facts)
+
+
+def _subject(question: PermissionRequest) -> Subject:
+    return "choice" if is_choice(question) else "tool"
+
+
+def _title(question: PermissionRequest) -> str:
+    return question.title or question.name or question.tool_call_id
+
+
+def _shown(question: PermissionRequest) -> dict[str, Any]:
+    """What a person sees of a request."""
+    return {
+        "session_id": question.session_id,
+        "tool": question.name,
+        "kind": question.kind,
+        "tool_call_id": question.tool_call_id,
+        "arguments": question.arguments,
+        "paths": question.paths,
+        "diffs": _diffs(question),
+        "options": tuple(OfferedOption(option.option_id, option.name, option.kind) for option in question.options),
+    }
+
+
+def _diffs(question: PermissionRequest) -> tuple[Diff, ...]:
+    content = question.raw.get("content")
+    return tuple(filter(None, map(_diff, content))) if isinstance(content, list) else ()
+
+
+def _diff(item: Any) -> Diff | None:
+    if not isinstance(item, dict) or item.get("type") != "diff":
+        return None
+    path, old, new = item.get("path"), item.get("oldText"), item.get("newText")
+    return Diff(path, _text(old), new) if isinstance(path, str) and isinstance(new, str) else None
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None

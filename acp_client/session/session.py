@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from json import JSONDecoder
 from typing import Any, Final
 
@@ -19,13 +19,17 @@ from pydantic_core import from_json, to_json
 
 from acp_client.logs import get_logger
 from acp_client.outcome import Stage, StdoutNoise
-from acp_client.protocol.dispatch import Dispatcher
+from acp_client.protocol.dispatch import Dispatcher, Handler
 from acp_client.protocol.errors import ConnectionClosed, RemoteError
 from acp_client.protocol.peer import Peer, Settled
 from acp_client.protocol.states import FrameDropped, NoiseReceived, TheirRequest
+from acp_client.session.asking.audit import Audit
+from acp_client.session.asking.forms import FormDesk, serves_forms
+from acp_client.session.asking.people import People, Place
+from acp_client.session.asking.turns import approve_turn
 from acp_client.session.clock import Clock
-from acp_client.session.connection import COMPLETE_METHOD
-from acp_client.session.ending import Ending, EndRun, ending_of
+from acp_client.session.ending import Ending, EndRun, ending_of, ending_of_unasked
+from acp_client.session.extension import COMPLETE_METHOD, TRACE_KEY, extension_in
 from acp_client.session.permissions import PermissionDesk
 from acp_client.session.stream import EventHub
 from acp_client.session.turn import Turn
@@ -47,38 +51,61 @@ log = logging.getLogger(__name__)
 class Session:
     """The state of one conversation. `decide` is called with a terminal cause; the first one counts."""
 
+    id: str | None = None
+    stage: Stage = "initialize"
+    open_request: str | None = None
+    peer: Peer | None = None
+    structured: Any = None
+    has_structured = False
+    nested_trace: Sequence[Any] = ()
+    frames = 0
+    dropped_frames = 0
+    first_chunk_at: float | None = None
+    last_read = 0.0
+    _read_bytes = 0
+
     def __init__(
-        self, spec: AgentSpec, run_id: str, hub: EventHub, clock: Clock, decide: Callable[[Ending], None]
+        self,
+        spec: AgentSpec,
+        run_id: str,
+        hub: EventHub,
+        clock: Clock,
+        decide: Callable[[Ending], None],
+        *,
+        cwd: str = "/",
+        approval_cap_seconds: float | None = None,
     ) -> None:
         self.turn: Final = Turn(spec.limits.max_output_bytes)
-        self.id: str | None = None
-        self.stage: Stage = "initialize"
-        self.open_request: str | None = None
-        self.structured: Any = None
-        self.has_structured = False
-        self.permissions: Final = PermissionDesk(spec, run_id, hub, clock)
-        self.dropped_frames = 0
-        self.frames = 0
-        self.prompted_at = 0.0
-        self.first_chunk_at: float | None = None
-        self.last_read = 0.0
-        self._read_bytes = 0
-        self.peer: Peer | None = None
+        self.serves_forms: Final = serves_forms(spec)
+        self._audit: Final = Audit(hub)
+        place = Place(run_id, spec.label, cwd, (cwd, *spec.additional_directories))
+        self._people: Final = People(spec, place, clock, self._on_approval_expired, approval_cap_seconds)
+        self.permissions: Final = PermissionDesk(spec, self._audit, self._people)
         self._run_id = run_id
         self._hub = hub
         self._clock = clock
         self._decide = decide
-        self._early: deque[dict[str, Any]] = deque(maxlen=MAX_EARLY_UPDATES)
-        self._early_left = MAX_EARLY_BYTES
-        self._noise_count = 0
-        self._noise: list[str] = []
+        policy = self._people.policy
+        self._forbids_unasked = policy is not None and policy.unasked == "error"
+        self._early = _Early()
+        self._noise = _Noise()
 
     def dispatcher(self) -> Dispatcher:
-        """What we serve: nothing but permissions. All else is answered as not found."""
-        return Dispatcher({"session/request_permission": self._on_permission})
+        """What we serve: permissions, and forms if there is who fills them in. All else is answered as not found."""
+        served: dict[str, Handler] = {"session/request_permission": self._on_permission}
+        if self.serves_forms:
+            served["elicitation/create"] = FormDesk(self._audit, self._people).answer
+        return Dispatcher(served)
 
     async def _on_permission(self, request: TheirRequest) -> dict[str, Any]:
         return await self.permissions.answer(request, self.id, self.turn)
+
+    def _on_approval_expired(self, message: str) -> None:
+        self._decide(Ending("approval_timeout", message, self.stage, self.open_request))
+
+    async def approve_turn(self, prompt: Sequence[dict[str, Any]], turns: int) -> None:
+        """Return once a turn after so many others may go on. Raises EndRun if it may not."""
+        await approve_turn(self.id, prompt, turns, self._audit, self._people)
 
     # ---- what we ask
 
@@ -108,8 +135,7 @@ class Session:
         """The session exists: fold what came before its id was known."""
         self.id = session_id
         self._clock.session_exists()
-        early, self._early = self._early, deque()
-        for message in early:
+        for message in self._early.take():
             self.on_notification(message)
 
     # ---- what arrives
@@ -136,27 +162,37 @@ class Session:
         session_id = params.get("sessionId")
         if session_id != self.id or self.id is None:
             if self.id is None and self.turn.phase == "before":
-                self._keep_early(message)
+                self._early.keep(message)
         elif message["method"] == "session/update":
             self._on_update(params.get("update"))
         elif message["method"] == COMPLETE_METHOD:
-            self._on_complete(params.get("result"))
+            self.note_trace(params)
+            self.complete(params.get("result"))
 
-    def _keep_early(self, message: dict[str, Any]) -> None:
-        """Until the id is known; the first ones, in bounded memory."""
-        self._early_left -= len(to_json(message))
-        if self._early_left >= 0:
-            self._early.append(message)
-
-    def _on_complete(self, value: Any) -> None:
-        """The first value of the turn counts: one from before the prompt or after its end answers nothing."""
-        if not self.has_structured and self.turn.phase in ("running", "late"):
+    def complete(self, value: Any) -> bool:
+        """Take the first value of the turn; False for one that comes second, before the prompt or after the end."""
+        taken = not self.has_structured and self.turn.phase in ("running", "late")
+        if taken:
             self.structured = value
             self.has_structured = True
+        return taken
+
+    def forget_value(self) -> None:
+        """Another turn begins, since the value of the last one was of no use."""
+        self.structured = None
+        self.has_structured = False
+
+    def note_trace(self, message: dict[str, Any]) -> None:
+        """What the agent's own sub-agents did, if it hands it up with this message; the last one is all of it."""
+        trace = extension_in(message).get(TRACE_KEY)
+        if isinstance(trace, list) and trace:
+            self.nested_trace = trace
 
     def _on_update(self, update: Any) -> None:
         turn = self.turn
         turn.fold(update)
+        if self._forbids_unasked:
+            self._look_for_unasked(update)
         if self.first_chunk_at is None and turn.phase == "running":
             self.first_chunk_at = time.monotonic()
         if not self._hub.listening:
@@ -164,12 +200,16 @@ class Session:
         elif type(update) is dict and turn.phase != "closed" and not turn.ignores(update):
             self._hub.put(update)
 
+    def _look_for_unasked(self, update: Any) -> None:
+        call_id = update.get("toolCallId") if isinstance(update, dict) else None
+        if isinstance(call_id, str) and self.turn.phase != "closed" and self.turn.is_unasked(call_id):
+            unasked = [call for call in self.turn.tool_calls() if self.turn.is_unasked(call.id)]
+            self._decide(ending_of_unasked(unasked, self.stage, self.open_request))
+
     def on_noise(self, noise: NoiseReceived) -> None:
         """Count a line that is no frame; a first line that opens an object and does not close it is a fault."""
-        first = not self._noise_count and not self.frames and not self.dropped_frames
-        self._noise_count += 1
-        if len(self._noise) < NOISE_LINES_KEPT:
-            self._noise.append(noise.line[:NOISE_LINE_BYTES_KEPT].decode(errors="replace").rstrip("\r"))
+        first = not self._noise.count and not self.frames and not self.dropped_frames
+        self._noise.add(noise.line)
         if first and not noise.unfinished and _opens_object(noise.line):
             self._decide(
                 Ending(
@@ -190,7 +230,37 @@ class Session:
 
     def noise(self) -> StdoutNoise:
         """What was on stdout beside frames, as it came: whoever shows it redacts it, and cuts it after that."""
-        return StdoutNoise(count=self._noise_count, first_lines=tuple(self._noise))
+        return StdoutNoise(count=self._noise.count, first_lines=tuple(self._noise.first_lines))
+
+
+class _Early:
+    """What came before the session's id was known; the first of it, in bounded memory."""
+
+    def __init__(self) -> None:
+        self._messages: deque[dict[str, Any]] = deque(maxlen=MAX_EARLY_UPDATES)
+        self._left = MAX_EARLY_BYTES
+
+    def keep(self, message: dict[str, Any]) -> None:
+        self._left -= len(to_json(message))
+        if self._left >= 0:
+            self._messages.append(message)
+
+    def take(self) -> deque[dict[str, Any]]:
+        taken, self._messages = self._messages, deque()
+        return taken
+
+
+class _Noise:
+    """Lines on stdout that are no frames: how many, and the beginning of the first ones."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.first_lines: list[str] = []
+
+    def add(self, line: bytes) -> None:
+        self.count += 1
+        if len(self.first_lines) < NOISE_LINES_KEPT:
+            self.first_lines.append(line[:NOISE_LINE_BYTES_KEPT].decode(errors="replace").rstrip("\r"))
 
 
 def _opens_object(line: bytes) -> bool:

@@ -44,7 +44,17 @@ class _Segment:
 class AnswerText:
     """Collects text and blocks. `truncated` is set once something was cut at `max_bytes` (UTF-8 bytes)."""
 
-    __slots__ = ("_boundary", "_current", "_current_id", "_ids", "_left", "_messages", "_segments", "truncated")
+    __slots__ = (
+        "_boundary",
+        "_current",
+        "_current_id",
+        "_ids",
+        "_left",
+        "_messages",
+        "_segments",
+        "_turn_began",
+        "truncated",
+    )
 
     def __init__(self, max_bytes: int) -> None:
         self._left = max_bytes
@@ -54,6 +64,7 @@ class AnswerText:
         self._current: _Segment | None = None
         self._current_id: str | None = None
         self._boundary = False
+        self._turn_began = 0
         self.truncated = False
 
     def __bool__(self) -> bool:
@@ -62,6 +73,12 @@ class AnswerText:
     def break_message(self) -> None:
         """What follows without an id is another message (a tool call came between)."""
         self._boundary = True
+
+    def begin_turn(self) -> None:
+        """What follows answers another prompt."""
+        self._current = None
+        self._boundary = True
+        self._turn_began = len(self._segments)
 
     def add(self, text: str, message_id: str | None) -> None:
         """Append text, cut at the limit. The hot path of a run."""
@@ -116,6 +133,11 @@ class AnswerText:
     def text(self) -> str:
         """All answer text in wire order."""
         return "".join([segment.text() for segment in self._segments])
+
+    def turn_texts(self) -> tuple[str, str]:
+        """The text of the last turn: verbatim, and with its messages apart, each on lines of its own."""
+        parts = [segment.text() for segment in self._segments[self._turn_began :]]
+        return "".join(parts), "\n".join(parts)
 
     def messages(self) -> tuple[Message, ...]:
         """The messages in the order in which they began."""

@@ -1,27 +1,31 @@
 """The pure fold of `session/update`: from raw updates, in wire order, to what a result says.
 
-Owns messages by id, patched tool calls, the plan, usage and session state, each bounded. Works on raw objects: a
+Owns messages by id, patched tool calls, the plan and session state, each bounded. Works on raw objects: a
 model is built only for what the result shows. Leaves to `session` which updates belong to this session.
 (ACP v1, prompt turn, tool calls, agent plan, session modes.)
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, ClassVar, Final, Literal, TypeAlias
 
 from pydantic_core import to_json
 
-from acp_client.outcome import Cost, ToolCallState, Usage
+from acp_client.outcome import ToolCallState, Usage
+from acp_client.policy.meter import Meter
 from acp_client.protocol.models import ModelError, PlanEntry
 from acp_client.session.text import AnswerText
+from acp_client.session.usage import UsageReports
 
 Phase: TypeAlias = Literal["before", "running", "late", "closed"]
 """Before the prompt, text is no answer; late text (after the answer) is kept and counted; closed: recorded only."""
 
 MUTATING_KINDS: Final = frozenset({"edit", "delete", "move", "execute"})
 """Kinds of tool calls that change something; `completed_without_asking` looks at these."""
+
+JUDGED: Final = frozenset({"kind", "title", "name", "rawInput", "locations", "content"})
+"""What a permission is decided by."""
 
 MAX_KEPT_RAW: Final = 1000
 """Updates of kinds that we do not know, kept as they came; more are only counted."""
@@ -47,10 +51,12 @@ class Turn:
         self.config_options: list[Any] = []
         self.commands: list[Any] = []
         self.session_info: dict[str, Any] = {}
-        self._usage: dict[str, Any] = {}
-        self._usage_sources: set[str] = set()
+        self.meter: Meter | None = None
+        """Told of tool calls and usage where there is a budget; text never goes past it."""
+        self._usage = UsageReports()
         self._calls: dict[str, dict[str, Any]] = {}
         self._call_bytes: dict[str, dict[str, int]] = {}
+        self._lost: dict[str, set[str]] = {}
         self._raw_left = max_output_bytes
         self._asked: set[str] = set()
 
@@ -112,6 +118,8 @@ class Turn:
         if type(call_id) is not str:
             self.malformed += 1
             return
+        if self.meter is not None and self.phase in ("running", "late"):
+            self.meter.on_tool_call(call_id)
         known = self._calls.get(call_id)
         if known is None:
             self.answer.break_message()
@@ -122,9 +130,13 @@ class Turn:
         sizes = {key: len(key) + _size(value) for key, value in changed.items()}
         before = self._call_bytes.get(call_id, {})
         grown = sum(sizes.values()) - sum(before.get(key, 0) for key in sizes)
+        lost = self._lost.get(call_id, set()) - changed.keys()
         if grown > self._raw_left:
             self.dropped = True
+            if known is not None:
+                self._lost[call_id] = lost | (changed.keys() & JUDGED)
             return
+        self._lost[call_id] = lost
         self._raw_left -= grown
         self._call_bytes[call_id] = before | sizes
         self._calls[call_id] = (known or {}) | changed
@@ -151,25 +163,11 @@ class Turn:
         self.session_info |= {key: update[key] for key in ("title", "updatedAt") if key in update}
 
     def _fold_usage(self, update: dict[str, Any]) -> None:
-        """Assigned, never summed: the figures are cumulative."""
-        self._usage_sources.add("usage_update")
-        for name, key in (("context_used", "used"), ("context_size", "size")):
-            self._note_usage(name, update.get(key))
-        cost = update.get("cost")
-        if isinstance(cost, dict) and _is_amount(cost.get("amount")) and isinstance(cost.get("currency"), str):
-            self._usage["cost"] = Cost(amount=float(cost["amount"]), currency=cost["currency"])
+        self._usage.fold_update(update, self.meter)
 
     def fold_prompt_usage(self, usage: Any) -> None:
-        """The `usage` of a prompt response (no part of stable ACP, but sent by real agents)."""
-        if not isinstance(usage, dict):
-            return
-        self._usage_sources.add("prompt_response")
-        for name, key in _TOKENS:
-            self._note_usage(name, usage.get(key))
-
-    def _note_usage(self, name: str, value: Any) -> None:
-        if type(value) is int and value >= 0:
-            self._usage[name] = value
+        """The `usage` of a prompt response, any JSON value."""
+        self._usage.fold_answer(usage, self.meter)
 
     def _keep_raw(self, update: dict[str, Any]) -> None:
         self.unknown_count += 1
@@ -196,6 +194,20 @@ class Turn:
         if tool_call_id in self._calls:
             self._asked.add(tool_call_id)
 
+    def call(self, tool_call_id: str) -> dict[str, Any]:
+        """All that is known of a call, in wire names; empty for one that is not."""
+        return dict(self._calls.get(tool_call_id, {}))
+
+    def lacks(self, tool_call_id: str, given: Collection[str]) -> bool:
+        """True if what was said of a call could not be kept, and is not given again: nobody knows what it is."""
+        if tool_call_id not in self._calls:
+            return self.dropped and "kind" not in given  # who says its kind again says the rest too
+        return not self._lost[tool_call_id] <= set(given)
+
+    def open_calls(self) -> list[tuple[str, dict[str, Any]]]:
+        """The calls that are announced and not closed, by id, in wire names; the first of them first."""
+        return [(key, raw) for key, raw in self._calls.items() if raw.get("status") not in ("completed", "failed")]
+
     def kind_of(self, tool_call_id: str) -> str | None:
         """The kind under which a call was announced, if it was."""
         kind = self._calls.get(tool_call_id, {}).get("kind")
@@ -208,9 +220,7 @@ class Turn:
 
     def usage(self) -> Usage:
         """What was reported; the source says by which way."""
-        sources = self._usage_sources
-        source = None if not sources else "both" if len(sources) > 1 else next(iter(sources))
-        return Usage.model_validate(self._usage | {"source": source})
+        return self._usage.usage()
 
     def tool_calls(self) -> tuple[ToolCallState, ...]:
         """The calls in the order in which they were first seen."""
@@ -222,33 +232,16 @@ class Turn:
 
     def completed_without_asking(self) -> tuple[str, ...]:
         """Ids of calls that changed something, completed, and were not asked for."""
-        return tuple(
-            call_id
-            for call_id, raw in self._calls.items()
-            if raw.get("status") == "completed"
-            and self.kind_of(call_id) in MUTATING_KINDS
-            and call_id not in self._asked
-        )
+        return tuple(call_id for call_id in self._calls if self.is_unasked(call_id))
 
-
-_TOKENS: Final = (
-    ("input_tokens", "inputTokens"),
-    ("output_tokens", "outputTokens"),
-    ("cached_tokens", "cachedReadTokens"),
-    ("thought_tokens", "thoughtTokens"),
-    ("total_tokens", "totalTokens"),
-)
+    def is_unasked(self, tool_call_id: str) -> bool:
+        """True for a call that changed something, completed, and was not asked for."""
+        completed = self._calls.get(tool_call_id, {}).get("status") == "completed"
+        return completed and self.kind_of(tool_call_id) in MUTATING_KINDS and tool_call_id not in self._asked
 
 
 def _size(value: Any) -> int:
     return len(to_json(value))
-
-
-def _is_amount(value: Any) -> bool:
-    try:
-        return type(value) in (int, float) and math.isfinite(value)
-    except OverflowError:  # an integer beyond every float
-        return False
 
 
 def _plan_entry(entry: Any) -> PlanEntry | None:

@@ -8,13 +8,14 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import anyio
 import pytest
 
 from acp_client import ApprovalQueue
 from acp_client.approvals.errors import QueueBusy, QueueUnusable
 from acp_client.approvals.store import Store
-from tests.approvals.questions import add, approval, question
-from tests.cli.command import REPO, environment
+from tests.approvals.questions import add, approval, question, until_waiting
+from tests.cli.command import REPO, WAIT_SECONDS, environment
 
 
 def fault_of(path: Path) -> str:
@@ -45,6 +46,36 @@ def test_a_file_whose_mode_a_deployment_has_chosen_keeps_it(tmp_path: Path) -> N
     path.chmod(0o660)
     Store(path).close()
     assert path.stat().st_mode & 0o777 == 0o660
+
+
+async def test_a_request_that_somebody_deletes_waits_no_longer_than_its_time(path: Path, store: Store) -> None:
+    """There is no row to expire, and nothing to approve."""
+    tidied = anyio.Event()
+
+    async def tidy_up() -> None:
+        await until_waiting(store, 1)
+        with sqlite3.connect(path) as connection:
+            connection.execute("DELETE FROM requests")
+        connection.close()
+        tidied.set()
+
+    with anyio.fail_after(WAIT_SECONDS):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(tidy_up)
+            with pytest.raises(QueueUnusable, match="has deleted request q-1"):
+                await ApprovalQueue(path, max_timeout_seconds=1)(question())
+            assert tidied.is_set()
+
+
+def test_a_parent_that_is_written_down_as_nonsense_counts_as_there(store: Store, path: Path) -> None:
+    """Else one such row would shut the queue for all."""
+    add(store, question())
+    for owner in ('{"pid": 1e400}', '{"pid": 1e', "[]", '{"pid": 1}', "null"):
+        with sqlite3.connect(path) as connection:
+            connection.execute("UPDATE requests SET owner = ?", (owner,))
+        connection.close()
+        Store(path).close()
+    assert store.answer("q-1", approval()).state == "approved"
 
 
 def test_the_queue_is_in_wal_mode(tmp_path: Path) -> None:

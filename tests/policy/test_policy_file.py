@@ -1,6 +1,7 @@
 """Policies in YAML: what they may say, and that a wrong one is told where, which field, and what to write."""
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,9 @@ import pytest
 from acp_client.policy.approval import Approvals, ToolApproval
 from acp_client.policy.policy_file import MAX_FILE_BYTES, PolicyFileError, find_policy, load_policy
 from acp_client.policy.rules import PRESETS, PermissionPolicy, Rule
+
+MISTAKES_SECONDS = 30
+"""Of CPU; with all pairs it would be an hour."""
 
 EXAMPLE = Path(__file__).parents[2] / "fixtures/policies/example.yaml"
 
@@ -153,6 +157,17 @@ def test_a_file_that_cannot_be_read_is_told_why(tmp_path: Path) -> None:
 def test_an_endless_file_is_not_read_to_its_end() -> None:
     """Only what a policy may have."""
     assert refusal(Path("/dev/zero")).startswith(" is longer than")
+
+
+@pytest.mark.parametrize(
+    "rules", ["[%s]" % ("1," * 20_000), "[%s]" % ("{q: 1}," * 20_000), "[{action: ask, kind: [%s]}]" % ("x," * 20_000)]
+)
+def test_a_file_full_of_mistakes_is_told_the_first_one_in_seconds(rules: str, tmp_path: Path) -> None:
+    """Not after as many looks as there are pairs of them."""
+    (tmp_path / "p.yaml").write_text(f"rules: {rules}")
+    began = time.process_time()
+    assert refusal(tmp_path / "p.yaml").startswith("1:")
+    assert time.process_time() - began < MISTAKES_SECONDS
 
 
 def test_a_word_is_a_preset_or_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -107,6 +107,12 @@ IN_DOUBT = [
     "file://{t}/data/%2e%2e/outside/secret.txt",
     "file://{t}/data/%6cink/secret.txt",
     "file://{t}/data/%00",
+    "/proc/self/cwd/data/a.txt",  # whose, ours or the agent's?
+    "/proc//thread-self/cwd/a.txt",
+    "{t}/../../../../../../../../proc/self/root{t}/data/a.txt",
+    "/dev/fd/3",
+    "/dev/stdin",
+    "file:///proc/self/cwd/a.txt",
 ]
 
 

@@ -69,6 +69,29 @@ HISTORIES: dict[str, tuple[list[tuple[float, Callable[[Clock, float], None]]], f
         100.0,
         "run_timeout",
     ),
+    "a budget of time": (
+        [(1.0, lambda clock, now: clock.bind_budget(now + 2.0, now + 3.0)), (3.0, Clock.touch)],
+        4.0,
+        "budget_exceeded",
+    ),
+    "a budget of time while somebody is asked": (
+        [
+            (1.0, lambda clock, _now: clock.session_exists()),
+            (1.0, lambda clock, now: clock.bind_budget(math.inf, now + 30.0)),
+            (2.0, lambda clock, _now: clock.pause_idle()),
+        ],
+        31.0,
+        "budget_exceeded",
+    ),
+    "a budget of more time than the run may take": (
+        [
+            (1.0, lambda clock, now: clock.bind_budget(math.inf, now + 1e6)),
+            (1.0, lambda clock, _now: clock.session_exists()),
+            (2.0, lambda clock, _now: clock.pause_idle()),
+        ],
+        100.0,
+        "run_timeout",
+    ),
     "our own loop was held up": ([(4.0, lambda clock, _now: clock.forgive(3.0))], 8.0, "idle_timeout"),
 }
 

@@ -9,6 +9,8 @@ from acp_agent import Context, PermissionAnswer, ToolCallHandle
 from acp_client import (
     REASONS,
     AgentSpec,
+    Budget,
+    BudgetReport,
     Decision,
     Failure,
     Job,
@@ -31,6 +33,7 @@ WIDE = AgentSpec(
     mcp_servers=[{"name": "files", "command": "mcp-files", "args": [], "env": []}],
     additional_directories=[Path("/")],
     config_options={"web": True},
+    budget=Budget(max_steps=40, max_cost_usd=0.5, max_wall_seconds=300),
 )
 
 
@@ -44,7 +47,8 @@ async def decide(request: PermissionRequest) -> Decision:
 async def parent() -> None:
     """All doors."""
     assert_type(await run_subagent(SPEC, "x"), RunResult)
-    async with Runner(max_concurrency=2) as runner:
+    assert_type(await run_subagent(SPEC, "x", result_type=list[int] | None, max_repairs=2), RunResult)
+    async with Runner(max_concurrency=2, budget=Budget(max_tokens=10**6)) as runner:
         run = await runner.start(SPEC, [{"type": "text", "text": "x"}])
         assert_type(run, Run)
         async for event in run.events():
@@ -53,8 +57,9 @@ async def parent() -> None:
                 assert_type(event.text, str)
         answer = await run.answer()
         assert_type(answer.failure, Failure | None)
+        assert_type(answer.budget, BudgetReport | None)
         assert_type(answer.structured, Any)
-        async for job, result in runner.run_many([Job(SPEC, "a"), (SPEC, "b")]):
+        async for job, result in runner.run_many([Job(SPEC, "a", result_type=dict), (SPEC, "b")]):
             assert_type(result, RunResult)
             assert job in ((SPEC, "b"), Job(SPEC, "a"))
 

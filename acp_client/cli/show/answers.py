@@ -107,12 +107,36 @@ class JsonLinesAnswer:
         self._stdout.write(to_text(value, indent=None, safe=self._stdout.is_terminal) + "\n")
 
 
+class ValueAnswer:
+    """The value that was asked for, alone, and nothing where there is none: what a script reads."""
+
+    def __init__(self, stdout: Output, *, indent: int | None) -> None:
+        self._stdout = stdout
+        self._indent = indent
+
+    async def on_event(self, event: Event) -> None:
+        """The text is on the way to the value."""
+
+    def finish(self, result: RunResult) -> None:
+        """Write the value."""
+        if result.status == "completed":
+            text = to_text(result.structured, indent=self._indent, safe=self._stdout.is_terminal)
+            self._stdout.write(text + "\n")
+
+
 ANSWERS: Final[dict[Format, type[TextAnswer | QuietAnswer | JsonAnswer | JsonLinesAnswer]]] = {
     "text": TextAnswer,
     "quiet": QuietAnswer,
     "json": JsonAnswer,
     "jsonl": JsonLinesAnswer,
 }
+
+
+def choose_answer(form: Format, stdout: Output, *, value: bool) -> Answer:
+    """The format; with a value asked for, that alone is the answer: indented as `text`, on one line as `quiet`."""
+    if value and form in ("text", "quiet"):
+        return ValueAnswer(stdout, indent=INDENT if form == "text" else None)
+    return ANSWERS[form](stdout)
 
 
 def _finish_text(stdout: Output, result: RunResult, *, any_text: bool) -> None:

@@ -10,10 +10,14 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from acp_client.outcome import PermissionRecord, RunResult
+from acp_client.policy.budget import say_amount
 from acp_client.safe_text import printable
 from acp_client.session.events import (
+    BudgetUnreported,
+    BudgetWarning,
     Event,
     EventsLost,
+    HostToolReturned,
     PermissionAnswered,
     PermissionAsked,
     PlanUpdated,
@@ -103,6 +107,15 @@ def _line(event: Event) -> Line | None:
             return Line("session", safe(event.session_id), passing=True)
         case PlanUpdated():
             return Line("plan", _plan(event.entries), passing=True)
+        case HostToolReturned(call=call):
+            why = f": {safe(call.error)}" if call.error else ""
+            return Line("tool", f"{safe(call.name)} (of this program): {call.status}{why}")
+        case BudgetWarning():
+            spent, limit = (say_amount(event.figure, amount) for amount in (event.spent, event.limit))
+            who = ", by all runs together" if event.shared else ""
+            return Line("warning", f"{spent} of max_{event.figure} = {limit} spent{who}")
+        case BudgetUnreported():
+            return Line("warning", f"max_{event.figure} cannot hold: {safe(event.why)}")
         case EventsLost():
             return Line(
                 "warning", f"{_many(event.count, 'event is', 'events are')} not shown: the output was read too slowly"
@@ -118,7 +131,8 @@ def _plan(entries: list[Any]) -> str:
 
 
 def _answer(record: PermissionRecord) -> str:
-    allowed = (record.option_kind or "").startswith("allow")
+    picked = record.subject != "tool" and record.action == "allow" and record.outcome in ("accepted", "selected")
+    allowed = (record.option_kind or "").startswith("allow") or picked
     word = "allowed" if allowed else "cancelled" if record.action == "cancelled" else "denied"
     wider = ", for good: the agent offers no narrower answer" if record.wider else ""
     why = f" ({safe(record.why)})" if record.why else ""
@@ -160,6 +174,7 @@ def _warnings(result: RunResult) -> list[str]:
     flags, noise = result.flags, result.diagnostics.stdout_noise
     blocks = sum(len(message.blocks) for message in result.messages)
     unasked = len(flags.completed_without_asking)
+    over = result.budget.exceeded if result.budget and result.failure is None else None
     found = [
         (flags.empty, "the agent said nothing"),
         (
@@ -169,6 +184,7 @@ def _warnings(result: RunResult) -> list[str]:
         (flags.truncated, "the output was too long and is cut"),
         (unasked, f"{_many(unasked, *_UNASKED)} made without asking"),
         (noise.count, f"{_many(noise.count, *_NOISE)} not ACP: {safe(' | '.join(noise.first_lines))}"),
+        (over, f"it is complete, but went over max_{over} of its budget"),
         (flags.killed, f"the agent's processes did not end by themselves: SIG{(flags.killed or '').upper()}"),
     ]
     return [text for applies, text in found if applies]

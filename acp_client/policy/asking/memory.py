@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any, Final
 
 from acp_client.policy.permission import Decision, PermissionRequest
@@ -74,9 +75,21 @@ def _as_object(arguments: Any) -> Any:
     if not isinstance(arguments, str) or not arguments.lstrip().startswith("{"):
         return arguments
     try:
-        return json.loads(arguments, object_pairs_hook=_without_twins)
-    except (ValueError, RecursionError):
+        return json.loads(arguments, object_pairs_hook=_without_twins, parse_float=_exact, parse_constant=_no_constant)
+    except (ValueError, ArithmeticError, RecursionError):
         return arguments
+
+
+def _exact(text: str) -> float:
+    """With more digits than a float has, two texts would be one number."""
+    number = float(text)
+    if Decimal(text) != Decimal(repr(number)):
+        raise ValueError("it is no float")
+    return number
+
+
+def _no_constant(_text: str) -> float:
+    raise ValueError("NaN and Infinity are no JSON")
 
 
 def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -25,7 +25,7 @@ def certainly_matches(text: str | None, globs: Iterable[str]) -> bool:
 
 
 def perhaps_matches(text: str | None, globs: Iterable[str]) -> bool:
-    """True if any line of the text matches a glob, whatever the case, the width of letters, and what is not seen.
+    """True if the text or a line of it matches a glob, whatever the case, widths, blanks, and what is not seen.
 
     So does a text that is too long to be read. No text matches nothing.
     """
@@ -38,9 +38,10 @@ def perhaps_matches(text: str | None, globs: Iterable[str]) -> bool:
 
 
 def _folded(text: str) -> str:
-    """As a careless reader takes it: without accents, widths, case, and what is not seen."""
+    """As a careless reader takes it: without accents, widths, case, and what is not seen; any blanks are one."""
     plain = unicodedata.normalize("NFKD", text)
-    return "".join(char for char in plain if char.isspace() or _is_seen(char)).casefold().strip()
+    seen = "".join(char for char in plain if char.isspace() or _is_seen(char))
+    return " ".join(seen.casefold().split())
 
 
 def _is_seen(char: str) -> bool:

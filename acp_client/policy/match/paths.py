@@ -24,6 +24,8 @@ MAX_PATH_BYTES: Final = 4096
 """PATH_MAX of Linux: no program can open a longer one by its name."""
 
 _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://|file:", re.IGNORECASE)
+_RELATIVE_TO_WHO_ASKS: Final = re.compile(r"//?(proc/(self|thread-self|\d+)|dev/(fd|std(in|out|err)|tty))(/|\Z)")
+"""What these name is another thing to each process: to us not what it is to the agent."""
 _LOCAL_HOSTS: Final = ("", "localhost")
 
 _Identity: TypeAlias = tuple[int, int]
@@ -36,7 +38,8 @@ class Places:
 
     A path may stand for two places: with `..` taken after links (as the kernel does) and before (as many agents do),
     with and without blanks around it. It cannot be placed if it is empty, too long, holds a NUL, begins with `~` (whose
-    home?), is a URI of another kind than a local file's, cannot be looked up, or is no text at all.
+    home?), is a URI of another kind than a local file's, names what each process has for itself (/proc/self), cannot be
+    looked up, or is no text at all.
     """
 
     real: tuple[str, ...]
@@ -148,6 +151,8 @@ def _of_uri(uri: str, scheme: str | None) -> set[str]:
 
 def _resolve(path: str) -> str | None:
     """Every link followed, also one to what is not there yet; None if it cannot be looked up."""
+    if _RELATIVE_TO_WHO_ASKS.match(os.path.normpath(path)):
+        return None
     try:
         real = os.path.realpath(path)
         if len(os.fsencode(path)) > MAX_PATH_BYTES:

@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 import pytest
 
-from acp_client import AgentSpec, Limits, Runner, RunResult, run_subagent
+from acp_client import AgentSpec, Limits, PermissionRequest, Runner, RunResult, run_subagent
 from acp_client.session.events import StderrOutput
 from tests.support.made_up_secrets import GITHUB, JWT, OPENAI, PEM
 from tests.support.scenarios import QUICK, Scripted
@@ -163,11 +163,11 @@ async def test_secrets_of_mcp_servers_reach_the_agent_and_nothing_else(tmp_path:
 async def test_nothing_secret_is_logged_whatever_goes_wrong(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Frames dropped, noise, errors, a failing policy, at the most talkative level."""
+    """Frames dropped, noise, errors, a policy that fails over what it read, at the most talkative level."""
     caplog.set_level(0)
 
-    async def policy(_request: object) -> Any:
-        raise RuntimeError("the policy broke")
+    async def policy(request: PermissionRequest) -> Any:
+        raise RuntimeError(f"the policy broke at {request.title} \x1b]0;owned\x07") from LookupError(HEADER)
 
     stray = {"jsonrpc": "2.0", "id": 99, "result": {"apiKey": OPENAI}}
     steps = [
@@ -184,6 +184,9 @@ async def test_nothing_secret_is_logged_whatever_goes_wrong(
     logged = caplog.text + "".join(capfd.readouterr())
     assert shows(logged, OPENAI) == []
     assert "blue-walrus-7733" not in logged
+    assert r"RuntimeError: the policy broke at" in logged
+    assert r"\x1b]0;owned\x07" in logged
+    assert "\x1b" not in logged
 
 
 @pytest.mark.row("SECRET-1", "START-1")

@@ -277,3 +277,14 @@ async def test_a_policy_that_awaits_what_was_cancelled_rejects_and_the_turn_goes
         result = await run_subagent(child.spec, "go")
     assert (result.reason, result.text) == ("end_turn", "went on")
     assert result.permissions[0].decided_by == "policy failure"
+
+
+async def test_a_plain_function_is_as_good_a_policy_as_an_async_one(tmp_path: Path) -> None:
+    """It is called in the event loop, so it must not block; that is all the difference."""
+
+    def decide(request: PermissionRequest) -> Decision:
+        return Decision.allow(f"asked for {request.kind}")
+
+    result, (answer,) = await go(asking(tmp_path, {"options": options("allow_once", "reject_once")}, permission=decide))
+    assert answer["outcome"]["outcome"] == "selected"
+    assert (result.permissions[0].action, result.permissions[0].option_kind) == ("allow", "allow_once")

@@ -103,7 +103,7 @@ def test_a_policy_file_decides_and_what_it_would_ask_is_refused_without_anybody(
 
 
 WRONG = {
-    "no preset, no file": ("maybe", "neither a preset (reject, allow, read-only, ask) nor a file"),
+    "no preset, no file": ("maybe", "--permission: maybe: there is no such file, and no such preset: reject, allow"),
     "a wrong file": ("wrong.yaml", "wrong.yaml:1"),
 }
 

@@ -1,0 +1,91 @@
+"""Jobs side by side: as many as may run, and an iterator over their results as they end.
+
+Owns which job waits, which runs, and what is not fetched yet. How one is started is the runner's.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from typing import Any, Generic, TypeAlias, TypeVar
+
+import anyio
+
+from acp_client.outcome import RunResult
+from acp_client.run.handle import Run
+
+_Job = TypeVar("_Job")
+Start: TypeAlias = Callable[[Any, Callable[[Run], None]], Run | None]
+"""Starts what was checked of a job, and tells when it has ended; None once the runner is closed."""
+
+
+class Results(AsyncIterator[tuple[_Job, RunResult]]):
+    """What `run_many` gives: `(job, result)` as the runs end. Made by `Runner.run_many` only.
+
+    Waiting for the next one is safe to cancel, from any task: nothing is lost. `aclose`, or dropping the iterator,
+    cancels what still runs.
+    """
+
+    def __init__(self, batch: Batch[_Job]) -> None:
+        self._batch = batch
+        self._thread = threading.get_ident()
+
+    async def __anext__(self) -> tuple[_Job, RunResult]:
+        """The next run that ended."""
+        return await self._batch.next()
+
+    async def aclose(self) -> None:
+        """Cancel what still runs. Returns at once; idempotent, from any task."""
+        self._batch.cancel()
+
+    def __del__(self) -> None:
+        if self._thread == threading.get_ident():  # elsewhere the loop may not be touched; the block's end waits
+            self._batch.cancel()
+
+
+class Batch(Generic[_Job]):
+    """The jobs of one `run_many`: as many started as may run, the next one when one ends."""
+
+    def __init__(self, jobs: list[tuple[_Job, Any]], start: Start, most: int) -> None:
+        self._waiting = deque(jobs)
+        self._running: dict[Run, _Job] = {}
+        self._ended: deque[tuple[_Job, RunResult]] = deque()
+        self._changed = anyio.Event()
+        self._start = start
+        for _ in range(min(len(jobs), most)):
+            self._start_next()
+
+    def _start_next(self) -> None:
+        if self._waiting:
+            job, checked = self._waiting.popleft()
+            run = self._start(checked, self._on_end)
+            if run is None:  # whose block has ended
+                self._waiting.clear()
+            else:
+                self._running[run] = job
+
+    def _on_end(self, run: Run) -> None:
+        result = run._life.result  # noqa: SLF001  # a run and its runner are one
+        assert result is not None  # set before the end is told
+        self._ended.append((self._running.pop(run), result))
+        self._start_next()
+        self._change()
+
+    def _change(self) -> None:
+        self._changed.set()
+        self._changed = anyio.Event()
+
+    async def next(self) -> tuple[_Job, RunResult]:
+        """The next one that ended. Safe to cancel."""
+        while not self._ended:
+            if not self._running:
+                raise StopAsyncIteration
+            await self._changed.wait()
+        return self._ended.popleft()
+
+    def cancel(self) -> None:
+        """What waits is not started; what runs ends as cancelled."""
+        self._waiting.clear()
+        for run in self._running:
+            run.cancel_now()
