@@ -1,6 +1,7 @@
 """What every test gets: both event loops, Hypothesis as this project wants it, and a check of all that we emit."""
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +17,9 @@ settings.register_profile("default", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, database=None, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 
+# What a shell starts in the background ignores SIGINT, and so would all that tests start and interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 LOOPS = tuple(filter(None, [os.environ.get("TEST_LOOP")])) or ("asyncio", "trio")
 """Both event loops; with TEST_LOOP that one alone, where time is short."""

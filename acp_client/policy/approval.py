@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias
 from pydantic import AfterValidator, Field
 
 from acp_client.frozen import Frozen
+from acp_client.policy.match.paths import has_diff
 from acp_client.policy.permission import Decision, PermissionRequest
 
 ApprovalMode: TypeAlias = Literal["never_ask", "ask_on_first_use", "always_ask"]
@@ -78,7 +79,7 @@ class Approvals(Frozen):
         """Mode and role for a call that is to be asked about; `explicit`: a rule says so, not the policy's default."""
         found = self._override(request.name)
         if found is None:
-            found = self.default or _unsaid(request.kind, explicit=explicit)
+            found = self.default or _unsaid(request, explicit=explicit)
         mode, role = (found, None) if isinstance(found, str) else (found.mode, found.role)
         return ToolApproval(mode, role or self.default_role)
 
@@ -93,8 +94,9 @@ class Approvals(Frozen):
         return self.after_turns is not None and turns >= self.after_turns
 
 
-def _unsaid(kind: str, *, explicit: bool) -> ApprovalMode:
-    return "never_ask" if kind in CHANGES_NOTHING and not explicit else "ask_on_first_use"
+def _unsaid(request: PermissionRequest, *, explicit: bool) -> ApprovalMode:
+    harmless = request.kind in CHANGES_NOTHING and not has_diff(request)
+    return "never_ask" if harmless and not explicit else "ask_on_first_use"
 
 
 def suffices(role: str | None, wanted: Role) -> bool:

@@ -7,6 +7,7 @@ grows. Leaves to `run.spending` what becomes of a finding. Times are seconds of 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterable
 from decimal import Decimal
 from typing import Any, Final
@@ -36,6 +37,9 @@ MAX_IDS: Final = 10_000
 
 MAX_COUNT: Final = 2**63 - 1
 """A higher count is nonsense, and is taken for this."""
+
+MAX_COST: Final = sys.float_info.max
+"""A higher sum likewise: infinity is no JSON."""
 
 MAX_CURRENCY_CHARS: Final = 20
 
@@ -115,7 +119,7 @@ class Ledger:
 
     def _sum(self, figure: Figure) -> float | None:
         found = self._sums.get(figure)
-        return None if found is None else float(found) if figure == "cost_usd" else int(found)
+        return None if found is None else min(float(found), MAX_COST) if figure == "cost_usd" else int(found)
 
     def elapsed(self, now: float) -> float:
         """Since the first run began."""

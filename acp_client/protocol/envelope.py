@@ -27,6 +27,8 @@ MAX_SALVAGED: Final = 64
 
 MAX_NESTING: Final = 200
 """Levels of a JSON value: what the fast decoder takes, and what can be written again without recursion errors."""
+TOO_DEEP: Final = f"nested deeper than {MAX_NESTING} levels"
+"""Stands for a member of a message that is: so a request can be answered, and an answer is seen to be one."""
 
 ODD: Final = object()
 """What `decode` gives for a line that is not one JSON value."""
@@ -106,9 +108,23 @@ def messages_of(value: Any, line: bytes) -> list[Message]:
 def _parse_slowly(line: bytes) -> list[Message]:
     text = line.decode("utf-8", errors="replace").lstrip(_BOM)
     try:
-        return [classify(repaired(_DECODER.decode(text)))]
+        return [classify(_shallow(_DECODER.decode(text)))]
     except (ValueError, RecursionError):
         return _salvage(text) or [Noise(line)]
+
+
+def _shallow(value: Any) -> Any:
+    """The value repaired; members of an object that are nested too deeply are replaced by words."""
+    if not isinstance(value, dict):
+        return repaired(value)
+    return {repaired(key): _repaired_or_words(member) for key, member in value.items()}
+
+
+def _repaired_or_words(member: Any) -> Any:
+    try:
+        return repaired(member, 1)
+    except ValueError:
+        return TOO_DEEP
 
 
 def _salvage(text: str) -> list[Message]:
@@ -140,7 +156,7 @@ def repaired(value: Any, depth: int = 0) -> Any:
     if isinstance(value, str):
         return _SURROGATE.sub("\ufffd", value) if _SURROGATE.search(value) else value
     if depth > MAX_NESTING:
-        raise ValueError(f"nested deeper than {MAX_NESTING} levels")
+        raise ValueError(TOO_DEEP)
     if isinstance(value, list):
         return [repaired(item, depth + 1) for item in value]
     if isinstance(value, dict):

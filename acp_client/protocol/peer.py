@@ -46,7 +46,7 @@ class Peer:
     """One live connection over a transport.
 
     `run` must be running (in a task of the caller's) for anything to arrive. `answer_noise` is the agent's way: each
-    line that is no message is answered with an error; a client never answers noise.
+    line that is no message is answered with an error; a client answers only what is a request all the same.
     """
 
     def __init__(
@@ -136,7 +136,7 @@ class Peer:
 
     def _on_noise(self, event: NoiseReceived) -> None:
         self._listener.on_noise(event)
-        if self._answer_noise and self._link.can_send:
+        if (self._answer_noise or event.is_request) and self._link.can_send:
             self._outbox.put(self._link.reject(event), "", is_answer=True)
 
     def _on_dropped(self, event: FrameDropped) -> None:

@@ -139,7 +139,7 @@ class MalformedReceived:
 
 @dataclass(frozen=True, slots=True)
 class NoiseReceived:
-    """A line that is no message. `code` and `detail` are what an agent answers (a client never answers noise)."""
+    """A line that is no message. `code` and `detail` are what an agent answers to it, and a client to a request."""
 
     line: bytes
     code: int
@@ -147,6 +147,8 @@ class NoiseReceived:
     id: RequestId = None
     unfinished: bool = False
     """True for the rest of a line that EOF cut."""
+    is_request: bool = False
+    """True for a request whose params cannot be used: whoever sent it waits for an answer."""
 
 
 @dataclass(frozen=True, slots=True)

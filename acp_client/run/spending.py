@@ -96,9 +96,9 @@ class Spending:
 
     def _end(self, found: Reached) -> None:
         """At this place in wire order: what is asked after it, even in the same read, is not allowed any more."""
+        session = self._session
+        session.permissions.close()  # also after the answer, which may overtake what was asked before it
         if self._verdict.ending is not None:
             return
-        session = self._session
         stage = "spawn" if self._facts.process is None else session.stage
         self._verdict.decide(Ending("budget_exceeded", say_exceeded(found), stage, session.open_request))
-        session.permissions.close()

@@ -30,8 +30,9 @@ LOST: Final = (
     "it; raise max_output_bytes"
 )
 OFFERED: Final = "the parent offers this tool itself"
-EMPTY: Final = (None, [], {})
+EMPTY: Final[tuple[Any, ...]] = (None, "", [], {})
 """Values that say nothing."""
+TEXTS: Final = frozenset({"title", "name", "kind"})
 OWN_OPTIONS: Final = (
     PermissionOption(option_id="allow", name="Allow", kind="allow_once"),
     PermissionOption(option_id="reject", name="Reject", kind="reject_once"),
@@ -65,11 +66,11 @@ class PermissionDesk:
         except ModelError as error:
             raise RpcError(INVALID_PARAMS, str(error)) from error
         raw, call_id = request.params["toolCall"], asked.tool_call.tool_call_id
-        ours = asked.session_id == session_id
-        lost = ours and turn.lacks(call_id, [key for key, value in raw.items() if value not in EMPTY])
+        ours, said = asked.session_id == session_id, {key: value for key, value in raw.items() if _says(key, value)}
+        lost = ours and turn.lacks(call_id, said)
         if turn.meter is not None:  # also before the prompt, and for whatever session: it is a call
             turn.meter.on_tool_call(call_id if ours else f"{asked.session_id} {call_id}")
-        question = self._question(asked, raw, turn if ours else None)
+        question = self._question(asked, said, turn if ours else None)
         self._audit.asked(question)
         began = time.monotonic()
         answered = _of_lost(question) if lost and not self._people.closed else await self._decide(question)
@@ -79,8 +80,7 @@ class PermissionDesk:
     def _question(self, asked: RequestPermissionRequest, raw: dict[str, Any], turn: Turn | None) -> PermissionRequest:
         """The request, on top of what was announced under the id of its call.
 
-        Some agents send no more than that id, others a copy of it from before its arguments came: nothing in it that
-        is empty takes back what was announced, else no path would be judged, and one yes would count for any call.
+        Some agents send no more than that id, others a copy of it from before its arguments came.
         """
         call = asked.tool_call
         announced_kind = turn.kind_of(call.tool_call_id) if turn is not None else None
@@ -88,7 +88,7 @@ class PermissionDesk:
             announced = turn.call(call.tool_call_id)
             turn.fold_tool_call(raw)
             turn.note_asked(call.tool_call_id)
-            raw = announced | {key: value for key, value in raw.items() if value not in EMPTY}
+            raw = announced | raw
         place = self._people.place
         return PermissionRequest(
             session_id=asked.session_id,
@@ -229,6 +229,14 @@ def _diff(item: Any) -> Diff | None:
         return None
     path, old, new = item.get("path"), item.get("oldText"), item.get("newText")
     return Diff(path, _text(old), new) if isinstance(path, str) and isinstance(new, str) else None
+
+
+def _says(key: str, value: Any) -> bool:
+    """False for what is empty, and for a text that is none.
+
+    It takes nothing back of what was announced, else no path would be judged, and one yes would count for any call.
+    """
+    return value not in EMPTY and (key not in TEXTS or isinstance(value, str))
 
 
 def _text(value: Any) -> str | None:

@@ -106,9 +106,6 @@ class Turn:
     def _fold_thought(self, _update: dict[str, Any]) -> None:
         self.thoughts += 1
 
-    def _fold_user(self, _update: dict[str, Any]) -> None:
-        """What the agent echoes of the prompt is no answer."""
-
     def fold_tool_call(self, update: dict[str, Any]) -> None:
         """A `tool_call`, a `tool_call_update`, or the call inside a permission request: patch what is known of its id.
 
@@ -178,7 +175,7 @@ class Turn:
 
     _FOLDS: ClassVar[dict[str, Callable[..., None]]] = {
         "agent_thought_chunk": _fold_thought,
-        "user_message_chunk": _fold_user,
+        "user_message_chunk": lambda _turn, _update: None,  # what the agent echoes of the prompt is no answer
         "tool_call": fold_tool_call,
         "tool_call_update": fold_tool_call,
         "plan": _fold_plan,
@@ -200,9 +197,8 @@ class Turn:
 
     def lacks(self, tool_call_id: str, given: Collection[str]) -> bool:
         """True if what was said of a call could not be kept, and is not given again: nobody knows what it is."""
-        if tool_call_id not in self._calls:
-            return self.dropped and "kind" not in given  # who says its kind again says the rest too
-        return not self._lost[tool_call_id] <= set(given)
+        unknown = {"kind"} if self.dropped else set()  # who says its kind again says the rest too
+        return not self._lost.get(tool_call_id, unknown) <= set(given)
 
     def open_calls(self) -> list[tuple[str, dict[str, Any]]]:
         """The calls that are announced and not closed, by id, in wire names; the first of them first."""

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from acp_client.approvals.store import Store
+from acp_client.approvals.terminal.question import show
 from acp_client.cli.show.requests import describe, line_of
 from acp_client.policy.approval import Diff, OfferedOption
 from tests.approvals.questions import ALWAYS, NO, YES, add, approval, question
@@ -117,3 +118,12 @@ def test_a_change_too_large_to_compare_is_told_by_its_size(store: Store) -> None
     assert any(
         "/a: 100000 lines become these 100000 lines" in line for line in describe(store.find("q-1"), time.time(), 80)
     )
+
+
+def test_any_number_of_changes_does_not_scroll_away_what_is_asked() -> None:
+    """At the terminal of the run: how many are left out is said."""
+    changes = tuple(Diff(f"/w/{number}", "a", "b") for number in range(10_000))
+    text = show(question(diffs=changes), 80)
+    assert len(text.splitlines()) < 200
+    assert "/w/19" in text
+    assert "9980 more are NOT SHOWN" in text

@@ -72,6 +72,27 @@ async def test_a_yes_to_what_a_call_was_before_counts_no_more() -> None:
         assert [record.decided_by for record in talk.session.permissions.records][1] == "limit"
 
 
+@pytest.mark.odd_frames
+async def test_a_title_that_is_none_takes_back_no_title() -> None:
+    """A rule against the call as it was announced still fits."""
+    requests = Requests()
+
+    async def deed(context: Context) -> str | None:
+        announce(context, "tool_call", title="rm x", name="bash")
+        await ask_by_id(context, requests, title=["rm x"], name=5)
+        announce(context, "tool_call_update", title="ls")
+        await ask_by_id(context, requests, name="")
+        return None
+
+    policy = PermissionPolicy(rules=[Rule(title="rm*", action="reject"), Rule(tool="bash", action="ask")])
+    async with talking(Doer(deed), permission=policy) as talk:
+        await talk.prompt()
+        assert requests.sent == ["n", "n"]
+        first, second = talk.session.permissions.records
+        assert (first.title, first.rule) == ("rm x", "rule 1: reject title rm*")
+        assert second.rule == "rule 2: ask tool bash"
+
+
 # ---- what is asked for counts
 
 

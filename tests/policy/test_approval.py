@@ -46,6 +46,13 @@ def test_without_a_default_what_changes_nothing_is_not_asked_about_and_the_rest_
     assert mode(Approvals(default="never_ask"), kind, explicit=True) == "never_ask"
 
 
+@pytest.mark.parametrize("kind", ["read", "search", "think", "fetch"])
+def test_a_call_that_shows_a_change_is_asked_about_whatever_its_kind(kind: str) -> None:
+    """As rules take it for an edit too."""
+    asked = request(kind=kind, content=[{"type": "diff", "path": "/w/x", "newText": ""}])
+    assert Approvals().of(asked, explicit=False).mode == "ask_on_first_use"
+
+
 def test_an_override_wins_by_exact_name_and_else_by_the_first_glob() -> None:
     """A tool without a name has none, and case matters."""
     approvals = Approvals(

@@ -1,6 +1,7 @@
 """The limits of a budget: warnings, time, the sum of a runner's runs, and the words for it."""
 
 import math
+import sys
 from collections.abc import Callable
 from itertools import permutations
 
@@ -123,6 +124,17 @@ def test_ten_times_a_tenth_is_one() -> None:
     shared = runs[0].meter.report(NOW, asked=True).shared
     assert shared is not None
     assert (shared.added.cost_usd, shared.spent.cost_usd, shared.exceeded) == (0.1, 1.01, "cost_usd")
+
+
+def test_a_sum_beyond_every_float_is_the_greatest_one() -> None:
+    """Infinity is no JSON, and would read as not reported."""
+    ledger = Ledger(Budget(max_cost_usd=1.7e308))
+    runs = [Told(None, ledger) for _ in range(3)]
+    for run in runs:
+        run.meter.on_usage(1, usd(1e308))
+    shared = runs[0].meter.report(NOW, asked=True).shared
+    assert shared is not None
+    assert (shared.spent.cost_usd, shared.exceeded) == (sys.float_info.max, "cost_usd")
 
 
 def test_a_run_that_has_ended_still_counts_and_is_told_nothing() -> None:

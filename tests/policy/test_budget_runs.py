@@ -128,6 +128,23 @@ async def test_a_step_too_many_is_not_permitted_any_more(tmp_path: Path) -> None
     assert [event.figure for event in events if isinstance(event, BudgetWarning)] == ["steps"]
 
 
+async def test_a_step_too_many_is_not_permitted_after_the_answer_either(tmp_path: Path) -> None:
+    """All in one write: the turn stays completed, but what it asked for beyond its budget is not allowed."""
+    asked = [{"permission": {"wait": False, "tool_call": {"toolCallId": f"c{number}"}}} for number in range(5)]
+    child = Scripted(
+        tmp_path,
+        {"prompt": [{"together": [*asked, {"stop": "end_turn"}]}]},
+        limits=SHORT,
+        permission="allow",
+        budget=Budget(max_steps=2),
+    )
+    result, _ = await spend(child.spec)
+    assert result.reason in ("end_turn", "budget_exceeded")
+    assert result.budget is not None
+    assert result.budget.exceeded == "steps"
+    assert [record.outcome for record in result.permissions] == ["selected", "selected", *["cancelled"] * 3]
+
+
 async def test_who_is_being_asked_when_the_budget_ends_is_asked_no_longer(tmp_path: Path) -> None:
     """The request is answered `cancelled`, and time goes on while a person thinks."""
     gave_up = anyio.Event()

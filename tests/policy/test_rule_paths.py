@@ -229,3 +229,12 @@ def test_a_relative_path_of_a_rule_is_made_absolute_once(tree: Path, monkeypatch
     rule = Rule(action="allow", path=["data/", "~/data2", Path("x/../y"), "/"])
     monkeypatch.chdir("/")
     assert rule.path == (f"{tree}/data", f"{tree}/data2", f"{tree}/x/../y", "/")
+
+
+def test_a_change_that_stands_alone_is_a_change_like_one_in_a_list(tree: Path) -> None:
+    """Nobody else's content does, and it is not known what else it touches."""
+    change = {"type": "diff", "path": str(tree / "data/a.txt"), "newText": ""}
+    request = asked(tree / "data2/x", content=change)
+    assert answers(tree / "data", request) == (False, True)
+    rules = PermissionPolicy(rules=[Rule(action="reject", kind="edit")], default="allow")
+    assert rules.rule(request).action == "reject"

@@ -167,10 +167,25 @@ def test_line_separators_of_unicode_inside_a_string_are_text() -> None:
 
 @pytest.mark.parametrize("depth", [150, 250, 5000, 100_000])
 def test_nesting_without_end_is_no_recursion_error(depth: int) -> None:
-    """A deep value that can be written again is taken, a deeper one is noise."""
-    line = b'{"jsonrpc":"2.0","method":"m","params":{"a":' + b"[" * depth + b"]" * depth + b"}}"
-    message = one(line)
-    assert isinstance(message, dict) if depth < envelope.MAX_NESTING else message == Noise(line)
+    """A deep value that can be written again is taken, a deeper one is of no use."""
+    message = one(deep(depth, method="m", params="HERE"))
+    assert isinstance(message, dict) if depth < envelope.MAX_NESTING else isinstance(message, Invalid | Noise)
+
+
+def deep(depth: int, **frame: Any) -> bytes:
+    """A frame with so many levels in place of HERE."""
+    text = json.dumps({"jsonrpc": "2.0", **frame})
+    return text.encode().replace(b'"HERE"', b'{"a":' + b"[" * depth + b"]" * depth + b"}")
+
+
+def test_a_request_or_an_answer_that_is_nested_too_deeply_is_still_seen_to_be_one() -> None:
+    """Whoever waits for it must not wait for ever."""
+    request = one(deep(250, id="r", method="m", params="HERE"))
+    assert isinstance(request, Invalid)
+    assert (request.id, request.code) == ("r", INVALID_PARAMS)
+    answer = one(deep(250, id=1, result="HERE"))
+    assert isinstance(answer, Response)
+    assert answer.raw == {"jsonrpc": "2.0", "id": 1, "result": envelope.TOO_DEEP}
 
 
 def test_a_number_without_end_is_noise() -> None:

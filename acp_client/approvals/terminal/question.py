@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import time
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import unified_diff
 from itertools import islice
 from typing import Any, Final
@@ -28,6 +28,8 @@ MAX_TEXT_CHARS: Final = 200_000
 """Of one part, no more is looked at."""
 MAX_COUNTED: Final = 1000
 """Lines that are left out are counted so far."""
+MAX_DIFFS: Final = 20
+"""Of one request; more would scroll the others, and the rest of the question, away."""
 MAX_DIFF_LINES: Final = 2000
 """Of a file: comparing takes time that grows with the square."""
 TAB_CHARS: Final = 4
@@ -68,10 +70,16 @@ def parts(request: ApprovalRequest) -> Iterator[tuple[str, str, Iterable[str]]]:
         yield "paths", "path", request.paths
     if request.arguments is not None:
         yield "with", "argument", _split(_pretty(request.arguments))
-    for diff in request.diffs:
-        yield "change", "diff", _diff(diff)
+    yield from _changes(request.diffs)
     if request.subject == "choice":
         yield "options", "option", [f"{n}  {o.name} ({o.kind or 'no kind'})" for n, o in enumerate(request.options, 1)]
+
+
+def _changes(diffs: Sequence[Diff]) -> Iterator[tuple[str, str, Iterable[str]]]:
+    for diff in diffs[:MAX_DIFFS]:
+        yield "change", "diff", _diff(diff)
+    if len(diffs) > MAX_DIFFS:
+        yield "changes", "diff", [f"{len(diffs) - MAX_DIFFS} more are NOT SHOWN"]
 
 
 def block(label: str, lines: Iterable[str], columns: int, limit: int) -> Iterator[str]:

@@ -109,20 +109,22 @@ def _identity(path: str) -> _Identity | None:
 def _has_unreadable(request: PermissionRequest) -> bool:
     """True if the call names a place in a way that is no text: nobody knows what it touches."""
     locations = request.raw.get("locations")
-    content = request.raw.get("content")
-    places: list[Any] = [] if locations is None else locations if isinstance(locations, list) else [None]
-    diffs = [item for item in content if _is_diff(item)] if isinstance(content, list) else []
-    return not all(isinstance(place, dict) and isinstance(place.get("path"), str) for place in (*places, *diffs))
+    places: list[Any] = [] if locations is None else [*locations] if isinstance(locations, list) else [None]
+    places += _diffs(request)
+    if has_diff(request) and not isinstance(request.raw["content"], list):
+        return True
+    return not all(isinstance(place, dict) and isinstance(place.get("path"), str) for place in places)
 
 
 def has_diff(request: PermissionRequest) -> bool:
     """True if the call shows a change of a file."""
+    return bool(_diffs(request))
+
+
+def _diffs(request: PermissionRequest) -> list[dict[str, Any]]:
     content = request.raw.get("content")
-    return isinstance(content, list) and any(_is_diff(item) for item in content)
-
-
-def _is_diff(item: Any) -> bool:
-    return isinstance(item, dict) and item.get("type") == "diff"
+    items = content if isinstance(content, list) else [content]
+    return [item for item in items if isinstance(item, dict) and item.get("type") == "diff"]
 
 
 def _readings(path: str, cwd: str) -> set[str] | None:

@@ -148,6 +148,16 @@ async def test_only_an_agent_answers_noise(answers: bool) -> None:  # noqa: FBT0
     assert desk.seen.told[0] == b"nonsense"
 
 
+async def test_a_client_answers_a_request_whose_params_cannot_be_used() -> None:
+    """No object, or nested too deeply: whoever sent it waits."""
+    desk = Desk()
+    deep = b'{"jsonrpc":"2.0","id":2,"method":"quick","params":{"a":' + b"[" * 300 + b"]" * 300 + b"}}\n"
+    async with running(desk):
+        desk.say(b'{"jsonrpc":"2.0","id":1,"method":"quick","params":[1]}\n', deep)
+        answers = [await desk.hear(), await desk.hear()]
+    assert [(one["id"], one["error"]["code"]) for one in answers] == [(1, -32602), (2, -32602)]
+
+
 async def test_noise_after_our_own_end_is_told_and_not_answered() -> None:
     """There is nobody to tell."""
     desk = Desk(answer_noise=True)
