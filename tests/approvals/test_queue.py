@@ -139,8 +139,11 @@ async def cancel_natively(task: asyncio.Future[Decision], turns: int = 0) -> Non
 
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
-async def test_a_native_cancel_while_a_thread_adds_the_request_withdraws_it(path: Path, store: Store) -> None:
+async def test_a_native_cancel_while_a_thread_adds_the_request_withdraws_it(
+    path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The thread is held up by the file, and is done when nobody waits for it any more."""
+    monkeypatch.setattr("acp_client.approvals.desk.HOLD_SECONDS", WAIT_SECONDS)  # it does not give up before
     queue = ApprovalQueue(path)
     holder = sqlite3.connect(path, isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")

@@ -20,6 +20,7 @@ from tests.support import mcp_shell
 from tests.support.fake_model import NAME, Call, FakeModel, Step, fake_model
 from tests.support.kernel import named, nothing_left
 
+LOOK_SECONDS = 0.01
 TURN_SECONDS = 90.0
 """For one turn of an agent that takes five seconds of CPU to start, on a busy machine."""
 
@@ -154,7 +155,8 @@ async def cancelled_in_its_shell(build: Callable[..., AgentSpec], folder: Path) 
             async with Runner() as runner:
                 run = await runner.start(build(folder, model, permission="allow"), "Run it")
                 await anyio.wait_readable(reader)
-                assert named(folder) != []
+                while not named(folder):  # a shell that stays may not have begun the next command yet
+                    await anyio.sleep(LOOK_SECONDS)
                 await run.cancel()
                 result = await run.result()
     finally:

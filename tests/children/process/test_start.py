@@ -174,7 +174,7 @@ async def test_what_an_agent_that_exits_said_on_stdout_is_shown_as_well(tmp_path
 SILENT = {
     "nothing at all": "import time; time.sleep(60)",
     "words on stderr": "import sys, time; sys.stderr.write('resolving packages'); sys.stderr.flush(); time.sleep(60)",
-    "it closed its stdin": "import os, time; os.close(0); time.sleep(60)",
+    "it read and closed its stdin": "import os, time; os.read(0, 65536); os.close(0); time.sleep(60)",
 }
 
 
