@@ -6,6 +6,7 @@ Owns what each needs to run offline: its own HOME, its own project folder, a fak
 
 import json
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from scripts.tools.all_pythons import AGAIN_VARIABLE
 from tests.support import mcp_shell
 from tests.support.fake_model import NAME, Call, FakeModel, Step, fake_model
 from tests.support.kernel import named, nothing_left
+from tests.support.mcp import without_http
 
 LOOK_SECONDS = 0.01
 TURN_SECONDS = 90.0
@@ -78,10 +80,13 @@ def _fast_agent(folder: Path, arguments: list[str], env: dict[str, str], fields:
     return _spec(folder, _once("fast-agent"), ["acp", *arguments], env | home, fields)
 
 
-def opencode(folder: Path, model: FakeModel, **fields: Any) -> AgentSpec:
+def opencode(
+    folder: Path, model: FakeModel, *, ask: Sequence[str] = ("bash", "edit", "read"), **fields: Any
+) -> AgentSpec:
     """opencode, which asks before it runs a command (`bash`), or reads or writes a file (`read`, `write`, `edit`).
 
-    It calls an MCP server's tools (`{server}_{tool}`) unasked. Beside the turn it asks the model for a title.
+    It calls an MCP server's tools (`{server}_{tool}`) unasked, but not with `ask=["*"]`. Beside the turn it asks the
+    model for a title.
     """
     provider = {
         "npm": "@ai-sdk/openai-compatible",  # comes with it
@@ -93,7 +98,7 @@ def opencode(folder: Path, model: FakeModel, **fields: Any) -> AgentSpec:
         "enabled_providers": ["fake"],
         "model": f"fake/{NAME}",
         "small_model": f"fake/{NAME}",
-        "permission": {"bash": "ask", "edit": "ask", "read": "ask"},
+        "permission": dict.fromkeys(ask, "ask"),
         "share": "disabled",
     }
     env = {
@@ -116,6 +121,11 @@ def _spec(
     offline = {"HOME": str(home), "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
     command = [*entry["argv"], *arguments]
     return AgentSpec(**{"command": command, "env": {**entry["env"], **offline, **env}, "cwd": project, **fields})
+
+
+def without_mcp_over_http(spec: AgentSpec) -> AgentSpec:
+    """The same agent, saying that it takes MCP servers over stdio only."""
+    return spec.model_copy(update={"command": (sys.executable, without_http.__file__, *spec.command)})
 
 
 def _asking_fast_agent(folder: Path, model: FakeModel, **fields: Any) -> AgentSpec:
@@ -155,7 +165,7 @@ async def cancelled_in_its_shell(build: Callable[..., AgentSpec], folder: Path) 
             async with Runner() as runner:
                 run = await runner.start(build(folder, model, permission="allow"), "Run it")
                 await anyio.wait_readable(reader)
-                while not named(folder):  # a shell that stays may not have begun the next command yet
+                while not named(folder):  # noqa: ASYNC110  # a shell that stays may not have begun the command yet
                     await anyio.sleep(LOOK_SECONDS)
                 await run.cancel()
                 result = await run.result()
