@@ -55,10 +55,10 @@ class OwnTools:
             return bare.name
         return None
 
-    def is_call_of(self, tool: str, call: Mapping[str, Any]) -> bool:
-        """True if an announced call goes by a name of this tool; for matching records, not for permission."""
+    def named(self, call: Mapping[str, Any]) -> str | None:
+        """The tool that an announced call goes by a name of; for matching records, not for permission."""
         found = _same(self._lookup, call.get("name"), call.get("title"))
-        return found is not None and found.name == tool
+        return found.name if found is not None else None
 
     def _lookup(self, text: str) -> HostTool | None:
         return self._qualified.get(text) or self._bare.get(text)

@@ -101,7 +101,8 @@ class Hosting:
         web = self._web()
         crossing = Crossing(self.toolbox)
         server = sdk.build_server(self.name, crossing.offer, crossing.call)
-        route = Route(f"/{secrets.token_hex(8)}/{self._hash}", self._secret, server)
+        path = f"/{secrets.token_hex(8)}/{self._hash}/mcp"  # some agents add this end to a path that has another
+        route = Route(path, self._secret, server)
         try:
             await in_thread(lambda: web.mount(route))
             async with BlockingPortal() as crossing.portal:

@@ -164,6 +164,11 @@ class Meter:
                 self._calls.add(key)
             self._grow("steps", self._spent.get("steps", 0) + 1)
 
+    def know_tool_call(self, call_id: str) -> None:
+        """A tool call has been counted already, under another id: what is said of this one is no step."""
+        if len(self._calls) < MAX_IDS:
+            self._calls.add(hash(call_id))
+
     def on_usage(self, used: Any, cost: Any) -> None:
         """A `usage_update`: any JSON values. What is no figure is passed over, and said if a limit waits for it."""
         tokens = _count(used)

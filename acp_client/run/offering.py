@@ -6,6 +6,7 @@ and serving the tools is the room `host_tools`'. Loaded only where a run has som
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ import anyio.abc
 from acp_client.host_tools import sdk
 from acp_client.host_tools.consent import OwnTools, server_name
 from acp_client.host_tools.hosting import Hosting, Way
-from acp_client.host_tools.toolbox import Call, Toolbox
+from acp_client.host_tools.toolbox import MAX_CALLS_AT_ONCE, Call, Toolbox
 from acp_client.logs import get_logger
 from acp_client.outcome import RunResult
 from acp_client.process.threads import in_thread
@@ -57,6 +58,7 @@ class Offering:
         self._loaded = anyio.Event()
         self._fault: str | None = None if sdk.is_installed() else sdk.NEEDED
         self._matched: set[str] = set()
+        self._unreported: deque[Call] = deque(maxlen=MAX_CALLS_AT_ONCE)
         self._way: Way = "stdio"
         self._own: OwnTools | None = None
         self._toolbox: Toolbox | None = None
@@ -107,6 +109,7 @@ class Offering:
         name = server_name(server.name for server in servers)
         self._own = OwnTools(name, tools, alone=not servers)
         self._session.permissions.own_tool = self._own.find
+        self._session.turn.on_announced = self._announced
         self._toolbox = Toolbox(tools, self, self._facts.redactor, run_id=self._facts.run_id, agent=self._spec.label)
         self._hosting = Hosting(self._toolbox, name=name, secret=self._secret, web=self._web)
         self._way = "http" if agent.capabilities.mcp_capabilities.http else "stdio"
@@ -159,8 +162,10 @@ class Offering:
         call.reported_as = self._find_reported(call)
         if call.reported_as is not None:
             self._matched.add(call.reported_as)
-        elif session.turn.meter is not None:
-            session.turn.meter.on_tool_call(f"host tool {call.ordinal}")
+        else:
+            self._unreported.append(call)
+            if session.turn.meter is not None:
+                session.turn.meter.on_tool_call(f"host tool {call.ordinal}")
         self._clock.pause_idle()
         self._tell(HostToolCalled(call.ordinal, call.name, call.arguments, call.reported_as))
 
@@ -169,10 +174,23 @@ class Offering:
         fitting = [
             (key, raw)
             for key, raw in self._session.turn.open_calls()
-            if key not in self._matched and self._own.is_call_of(call.name, raw)
+            if key not in self._matched and self._own.named(raw) == call.name
         ]
         same = [key for key, raw in fitting if raw.get("rawInput") == call.arguments]
         return next(iter([*same, *(key for key, _ in fitting)]), None)
+
+    def _announced(self, call_id: str, update: Mapping[str, Any]) -> None:
+        """The agent's word of a call may come after the call: what has been counted is no further step then."""
+        assert self._own is not None  # as above
+        tool, arguments = self._own.named(update), update.get("rawInput")
+        fitting = (one for one in self._unreported if one.name == tool and arguments in (None, {}, one.arguments))
+        if (call := next(fitting, None)) is None:
+            return
+        self._unreported.remove(call)
+        call.reported_as = call_id
+        self._matched.add(call_id)
+        if self._session.turn.meter is not None:
+            self._session.turn.meter.know_tool_call(call_id)
 
     def end(self, call: Call) -> None:
         """Silence counts again."""

@@ -53,6 +53,7 @@ class Turn:
         self.session_info: dict[str, Any] = {}
         self.meter: Meter | None = None
         """Told of tool calls and usage where there is a budget; text never goes past it."""
+        self.on_announced: Callable[[str, dict[str, Any]], None] = _pass_over  # told of a new call before the meter is
         self._usage = UsageReports()
         self._calls: dict[str, dict[str, Any]] = {}
         self._call_bytes: dict[str, dict[str, int]] = {}
@@ -91,9 +92,7 @@ class Turn:
         if self.phase == "before":
             return  # a greeting, a history: no answer to a prompt that was not sent
         content = update.get("content")
-        message_id = update.get("messageId")
-        if message_id is not None and type(message_id) is not str:
-            message_id = None
+        message_id = given if type(given := update.get("messageId")) is str else None
         if type(content) is not dict or type(kind := content.get("type")) is not str:
             self.malformed += 1
         elif kind != "text":
@@ -115,14 +114,15 @@ class Turn:
         if type(call_id) is not str:
             self.malformed += 1
             return
-        if self.meter is not None and self.phase in ("running", "late"):
-            self.meter.on_tool_call(call_id)
         known = self._calls.get(call_id)
         if known is None:
+            self.on_announced(call_id, update)
             self.answer.break_message()
-            if len(self._calls) >= MAX_TOOL_CALLS:
-                self.dropped = True
-                return
+        if self.meter is not None and self.phase in ("running", "late"):
+            self.meter.on_tool_call(call_id)
+        if known is None and len(self._calls) >= MAX_TOOL_CALLS:
+            self.dropped = True
+            return
         changed = {key: value for key, value in update.items() if value is not None and key != "sessionUpdate"}
         sizes = {key: len(key) + _size(value) for key, value in changed.items()}
         before = self._call_bytes.get(call_id, {})
@@ -245,6 +245,10 @@ def _plan_entry(entry: Any) -> PlanEntry | None:
         return PlanEntry.from_wire(entry)
     except ModelError:
         return None
+
+
+def _pass_over(_call_id: str, _update: dict[str, Any]) -> None:
+    """Nobody waits to be told."""
 
 
 def _state(call_id: str, raw: dict[str, Any]) -> ToolCallState:

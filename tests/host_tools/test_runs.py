@@ -269,6 +269,23 @@ async def test_each_call_is_one_step_of_the_budget_announced_or_not() -> None:
     assert once.budget.spent.steps == 1
 
 
+async def test_a_call_that_is_announced_when_it_is_over_is_no_further_step() -> None:
+    """One agent announces late, and its arguments later still. What has other arguments or is ours no more counts."""
+    late = [
+        {"sessionUpdate": "tool_call", "toolCallId": "c-1", "title": "host_tools/add", "rawInput": {}},
+        {"sessionUpdate": "tool_call_update", "toolCallId": "c-1", "rawInput": {"a": 1, "b": 1}},
+    ]
+    spec = agent(tools=[add], budget=Budget(max_steps=1))
+    result = await run(spec, task(("add", {"a": 1, "b": 1}), afterwards=late))
+    assert (result.reason, [one.tool_call_id for one in result.host_tool_calls]) == ("end_turn", ["c-1"])
+    other = {"sessionUpdate": "tool_call", "toolCallId": "c-2", "title": "host_tools/add", "rawInput": {"a": 2}}
+    for more in ([*late, other | {"rawInput": {}}], [other]):
+        prompt = task(("add", {"a": 1, "b": 1}), afterwards=more)
+        counted = await run(agent(tools=[add], budget=Budget(max_steps=9)), prompt)
+        assert counted.budget is not None
+        assert counted.budget.spent.steps == 2
+
+
 # ---- secrets, faults
 
 

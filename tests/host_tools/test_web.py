@@ -79,6 +79,7 @@ async def test_a_client_lists_and_calls_over_http_and_hears_of_progress() -> Non
     with anyio.fail_after(SECONDS), nothing_left():
         async with served(box, "http") as entry:
             assert address_of(entry)[0] == "127.0.0.1"
+            assert entry["url"].endswith("/mcp")  # fast-agent would ask for that, whatever it is given
             listed, progress, answer, _ = await client(entry, ("add", {"a": 1, "b": 2}), ("where", {}))
         assert threading.get_ident() == loops[0]
     assert [tool["name"] for tool in listed["result"]["tools"]] == ["add", "where"]

@@ -2,9 +2,9 @@
 
 Standard library only, and none of our code: what it does over ACP and MCP is on this page and in `client`. Its
 prompt is a JSON document: `{"calls": [[name, arguments], …]}`; before each, what stands in `announce` is sent as a
-`tool_call`, and what in `ask` as the tool call of a permission request, whose rejection skips the call. Its answer is
-the JSON list of what came of each. With `file` it also writes there what it was given as a server, with `raw` it sends
-these lines to a bridge of its own first.
+`tool_call`, and what in `ask` as the tool call of a permission request, whose rejection skips the call; after each,
+the updates in `afterwards` are sent. Its answer is the JSON list of what came of each. With `file` it also writes there
+what it was given as a server, with `raw` it sends these lines to a bridge of its own first.
 """
 
 import json
@@ -85,6 +85,8 @@ class Agent:
             return
         for message in self._clients[-1].ask(mcp_client.call(next(self._ids), name, arguments)):
             yield message.get("result") or message.get("params") or message.get("error")
+        for update in task.get("afterwards", ()):
+            self._update(update)
 
     def _is_allowed(self, call: dict[str, Any]) -> bool:
         params = {"sessionId": "s-1", "toolCall": call, "options": OPTIONS}
