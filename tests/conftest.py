@@ -43,7 +43,7 @@ def wire_tap(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield path
 
 
-MEASURED = ("agent", "agents", "cli", "examples", "process", "project")
+MEASURED = ("agent", "agents", "approvals", "cli", "examples", "process", "project")
 """Where tests start children that are our own code under test: coverage follows into these alone, since it makes a
 child start several times slower, which short limits would feel."""
 

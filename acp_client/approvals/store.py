@@ -190,7 +190,9 @@ class Store:
         exact = self._find(prefix)
         if exact is not None:
             return exact
-        found = self._entries("WHERE substr(id, 1, length(?1)) = ?1 ORDER BY id LIMIT ?2", prefix, AMBIGUOUS_SHOWN + 1)
+        found = self._entries(
+            "WHERE substr(id, 1, length(?)) = ? ORDER BY id LIMIT ?", prefix, prefix, AMBIGUOUS_SHOWN + 1
+        )
         if len(found) == 1 and prefix:
             return found[0]
         if not found or not prefix:

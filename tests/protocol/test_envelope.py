@@ -188,6 +188,13 @@ def test_a_request_or_an_answer_that_is_nested_too_deeply_is_still_seen_to_be_on
     assert answer.raw == {"jsonrpc": "2.0", "id": 1, "result": envelope.TOO_DEEP}
 
 
+def test_a_line_that_is_no_object_is_no_message_whatever_its_characters() -> None:
+    """Lone surrogates, which the fast decoder refuses."""
+    message = one(b'["\\ud800"]')
+    assert isinstance(message, Invalid)
+    assert message.raw == ["\ufffd"]
+
+
 def test_a_number_without_end_is_noise() -> None:
     """Python refuses to read integers of more than 4300 digits."""
     line = b'{"jsonrpc":"2.0","method":"m","params":{"a":' + b"9" * 5000 + b"}}"
