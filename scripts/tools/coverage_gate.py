@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 REPO = Path(__file__).resolve().parents[2]
 OVERALL_PERCENT = 95.0
 PACKAGE_PERCENT = 90.0
-"""For each package alone: what runs where nothing measures it (a bridge in an isolated interpreter) counts as missed."""
+"""For each package alone: what nothing measures (a bridge in an isolated interpreter) counts as missed."""
 COMPLETE = (  # decided in pure code: nothing excuses an untested branch there
     "acp_client/protocol/*",
     "acp_client/session/turn*.py",
