@@ -88,8 +88,8 @@ def shortfalls(files: dict[str, Count]) -> list[str]:
     for path, count in files.items():
         for package in PurePosixPath(path).parents:
             packages[package.as_posix()] += count
-    for package, count in sorted(packages.items()):
-        name, percent = ("all", OVERALL_PERCENT) if package == "." else (package, PACKAGE_PERCENT)
+    for folder, count in sorted(packages.items()):
+        name, percent = ("all", OVERALL_PERCENT) if folder == "." else (folder, PACKAGE_PERCENT)
         if count.percent < percent:
             short.append(f"coverage: {name} has {count.percent:.1f} %, and must have {percent:.0f} %")
     return short
