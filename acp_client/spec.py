@@ -132,7 +132,8 @@ def _check_permission(value: Any) -> Any:
         return value
     presets = ", ".join(repr(name) for name in PERMISSION_PRESETS)
     raise ValueError(
-        f"must be one of {presets}, a PermissionPolicy, or a callable, async or not, (PermissionRequest) -> Decision"
+        f"must be one of {presets}, a PermissionPolicy (load_policy reads one from a file), "
+        "or a callable, async or not, (PermissionRequest) -> Decision"
     )
 
 

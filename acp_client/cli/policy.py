@@ -63,10 +63,11 @@ def policy_test(*, file: str, request_file: str, cwd: str | None, add_dir: tuple
     """Say which rule of a policy decides a request, what it says, and which option would be sent.
 
     FILE is a policy in YAML, or a preset: reject, allow, read-only, ask (./ask is a file of that name). REQUEST.json
-    holds the params of a session/request_permission, the whole frame, or a tool call alone; `-` is stdin.
+    holds the params of a session/request_permission, the whole frame, or a tool call alone (which offers no
+    options, so that none would be sent); `-` is stdin.
 
     \b
-    Exit codes: 0 allowed, without a person   2 wrong usage, or one of the files is
+    Exit codes: 0 allowed, without a person   2 wrong usage, or a file that is wrong
       4 a person would be asked               5 rejected, or nothing to allow it with is offered
     """  # noqa: D301  # \b is click's mark for lines that stay as they are
     from acp_client.policy.policy_file import PolicyFileError, find_policy  # noqa: PLC0415  # once it is needed

@@ -72,7 +72,7 @@ def check_declared(declared: Iterable[Any]) -> tuple[SubAgent, ...]:
     found: dict[str, SubAgent] = {}
     for index, one in enumerate(declared):
         if not isinstance(one, SubAgent):
-            raise ValueError(f"[{index}] must be a SubAgent, not {type(one).__name__}")  # noqa: TRY004  # as above
+            raise ValueError(f"[{index}] must be a SubAgent, not {type(one).__name__}; give a list of them")  # noqa: TRY004  # as above
         if one.name in found:
             raise ValueError(f"[{index}] is a second {one.name!r}; each sub-agent has a name of its own")
         found[one.name] = one
