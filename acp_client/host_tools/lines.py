@@ -51,19 +51,19 @@ class Connection:
             tasks.cancel_scope.cancel()
 
     async def _read(self, to_server: MemoryObjectSendStream[Any], buffered: bytes) -> None:
-        lines = bytearray(buffered)
+        begun, received = bytearray(), buffered
         async with to_server:
             while True:
-                *whole, rest = lines.split(b"\n")
-                for line in whole:
-                    await self._take(bytes(line), to_server)
-                lines = rest
-                if len(lines) > MAX_LINE_BYTES or self._garbage >= MAX_GARBAGE_LINES:
+                first, *more = received.split(b"\n")  # what is new alone: a line may come byte by byte
+                begun += first
+                for part in more:
+                    await self._take(bytes(begun), to_server)
+                    begun = bytearray(part)
+                if len(begun) > MAX_LINE_BYTES or self._garbage >= MAX_GARBAGE_LINES:
                     return
                 received = await self._link.receive()
                 if not received:
                     return
-                lines += received
 
     async def _take(self, line: bytes, to_server: MemoryObjectSendStream[Any]) -> None:
         from mcp.shared.message import SessionMessage  # noqa: PLC0415  # see `sdk`

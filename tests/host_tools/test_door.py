@@ -4,10 +4,11 @@ import json
 import os
 import socket
 import sys
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import anyio
 import pytest
@@ -200,6 +201,29 @@ async def test_a_line_without_an_end_closes_its_connection(monkeypatch: pytest.M
         async with served(box, "stdio") as entry, connected(entry) as link:
             with pytest.raises(anyio.BrokenResourceError):
                 await link.send(b"x" * 10_000_000)
+
+
+class Dripping:
+    """A link by which a long line comes in one piece and then byte by byte."""
+
+    def __init__(self, pieces: int) -> None:
+        self.pieces = pieces
+
+    async def receive(self) -> bytes:
+        """The next byte; nothing after the last."""
+        self.pieces -= 1
+        return b"x" if self.pieces >= 0 else b""
+
+
+async def test_a_long_line_that_comes_byte_by_byte_costs_a_byte_each_time() -> None:
+    """The parent's loop is no more busy with it than its child."""
+    link, server = Dripping(2000), None
+    to_server, from_reader = anyio.create_memory_object_stream[Any](1)
+    begun = time.process_time()
+    with from_reader:
+        await lines.Connection(cast("Any", link), cast("Any", server))._read(to_server, b"x" * 7_000_000)
+    assert link.pieces < 0
+    assert time.process_time() - begun < 1.5
 
 
 async def test_a_flood_of_calls_is_bounded_and_the_other_connections_are_served(
