@@ -31,6 +31,9 @@ MAX_BODY_BYTES: Final = 8 * 1024 * 1024
 """Of one request, as on the socket."""
 START_SECONDS: Final = 10.0
 """Until the thread listens; it takes some milliseconds once the SDK is loaded."""
+HEAD_SECONDS: Final = 5.0
+"""Until the head of the first request of a connection is there: whoever holds one without asking takes the place of an
+agent. Refused requests end their connection."""
 STOP_SECONDS: Final = 5.0
 """Until the thread has ended."""
 
@@ -172,9 +175,17 @@ def _knows_secret(headers: Mapping[bytes, bytes], route: Route | None) -> bool:
 
 
 async def _refuse(send: Send, status: int) -> None:
-    more = [(b"www-authenticate", b"Bearer")] if status == 401 else []  # noqa: PLR2004  # of http
+    more = [(b"connection", b"close")]
+    if status == 401:  # noqa: PLR2004  # of http
+        more.append((b"www-authenticate", b"Bearer"))
     await send({"type": "http.response.start", "status": status, "headers": [(b"content-length", b"0"), *more]})
     await send({"type": "http.response.body", "body": b""})
+
+
+def _end_idle(connection: Any) -> None:
+    """No head of a request has come over it so far."""
+    if connection.cycle is None:
+        connection.transport.abort()
 
 
 def _server(app: Any) -> uvicorn.Server:
@@ -190,6 +201,7 @@ def _server(app: Any) -> uvicorn.Server:
             super().connection_made(transport)
             if len(self.connections) > MAX_CONNECTIONS:
                 transport.abort()
+            self.loop.call_later(HEAD_SECONDS, _end_idle, self)
 
     config = uvicorn.Config(
         app,

@@ -117,6 +117,32 @@ async def test_a_page_in_a_browser_does_not_get_in_even_with_the_bearer() -> Non
             assert await status(entry, Host=f"localhost:{port}") == 200
 
 
+async def test_who_connects_and_asks_for_nothing_is_sent_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else any user of this machine could hold all places; so is who asked once without the secret."""
+    monkeypatch.setattr(web, "HEAD_SECONDS", 0.2)
+    box, _ = toolbox(add)
+
+    def hold(begun: bytes) -> bytes:
+        with socket.create_connection(address, timeout=SECONDS) as link:
+            link.sendall(begun)
+            received = b""
+            try:
+                while more := link.recv(4096):
+                    received += more
+            except ConnectionError:
+                pass
+            return received
+
+    with anyio.fail_after(SECONDS):
+        async with served(box, "http") as entry:
+            address = address_of(entry)
+            for begun in (b"", b"POST /x HTTP/1.1\r\nHost: "):
+                assert await anyio.to_thread.run_sync(hold, begun) == b""
+            refused = await anyio.to_thread.run_sync(hold, b"GET / HTTP/1.1\r\nHost: evil\r\n\r\nGET")
+            assert refused.startswith(b"HTTP/1.1 421")
+            assert "result" in (await client(entry))[0]
+
+
 async def test_garbage_and_more_connections_than_may_be_harm_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """And leave no line on the program's stderr; the next client is served."""
     monkeypatch.setattr(web, "MAX_CONNECTIONS", 3)
