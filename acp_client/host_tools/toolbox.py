@@ -194,19 +194,18 @@ class Toolbox:
             arguments = arguments | {tool.context_parameter: context}
         try:
             outcome = Outcome(content_of(await _value(tool, arguments)))
-        except (Exception, SystemExit) as error:  # noqa: BLE001  # the boundary: a tool's failure is told to the model
-            return self._failed(call, error)
-        except anyio.get_cancelled_exc_class() as error:
-            if is_cancelled():
-                raise
+        except (KeyboardInterrupt, GeneratorExit):
+            raise
+        except BaseException as error:  # noqa: BLE001  # the boundary: a tool's failure is told to the model
+            if (ours := _cancellation(error)) is not None:
+                raise ours from None
             return self._failed(call, error)
         call.status = "completed"
         return outcome
 
     def _failed(self, call: Call, error: BaseException) -> Outcome:
         call.status = "failed"
-        said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        return Outcome.error(self._shown(said))
+        return Outcome.error(self._shown(_words(error)))
 
     def _shown(self, text: str) -> str:
         return printable(self._redactor.redact(text[: 4 * MAX_ERROR_CHARS]), max_chars=MAX_ERROR_CHARS, multiline=True)
@@ -227,6 +226,22 @@ async def _value(tool: HostTool, arguments: dict[str, Any]) -> Any:
     else:
         value = tool.handler(**arguments)
     return await value if inspect.isawaitable(value) else value
+
+
+def _cancellation(error: BaseException) -> BaseException | None:
+    """What cancels the call, alone or in a group with what else went wrong in the tool's own tasks."""
+    if isinstance(error, BaseExceptionGroup):
+        return next((found for one in error.exceptions if (found := _cancellation(one)) is not None), None)
+    return error if isinstance(error, anyio.get_cancelled_exc_class()) and is_cancelled() else None
+
+
+def _words(error: BaseException) -> str:
+    """Type and message; the type alone where there is no message, or none to be had."""
+    try:
+        message = str(error)
+    except Exception:  # noqa: BLE001  # the tool's own code, as the tool is
+        message = ""
+    return f"{type(error).__name__}: {message}" if message else type(error).__name__
 
 
 async def _tell(report: Report, done: float, total: float | None, message: str | None) -> None:

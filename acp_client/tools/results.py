@@ -15,6 +15,8 @@ MAX_TEXT_CHARS: Final = 200_000
 """Of one result, all its text together: some fifty thousand tokens, more than most models take at once."""
 MAX_IMAGE_BYTES: Final = 5 * 1024 * 1024
 """Of one image: what the large model APIs accept."""
+MAX_IMAGES_BYTES: Final = 20 * 1024 * 1024
+"""Of all images of one result: it goes as one message, and is copied on its way."""
 MAX_BLOCKS: Final = 100
 """Of one result."""
 
@@ -54,23 +56,25 @@ def content_of(value: Any) -> list[dict[str, Any]]:
         value if isinstance(value, list | tuple) and any(isinstance(item, Image | bytes) for item in value) else [value]
     )
     blocks: list[dict[str, Any]] = []
-    left = MAX_TEXT_CHARS
+    left, image_left = MAX_TEXT_CHARS, MAX_IMAGES_BYTES
     for item in items[:MAX_BLOCKS]:
-        block = _block(item)
+        block = _block(item, image_left)
         if block["type"] == "text":
             block["text"] = _cut(block["text"], left)
             left = max(0, left - len(block["text"]))
+        else:
+            image_left -= len(block["data"]) // 4 * 3 - block["data"][-2:].count("=")
         blocks.append(block)
     if len(items) > MAX_BLOCKS:
         blocks.append(_text(f"[{len(items) - MAX_BLOCKS} more items left out: a result has at most {MAX_BLOCKS}]"))
     return blocks
 
 
-def _block(item: Any) -> dict[str, Any]:
+def _block(item: Any, image_left: int) -> dict[str, Any]:
     if isinstance(item, bytes):
         item = Image(item, _mime_type(item))
     if isinstance(item, Image):
-        return _image(item)
+        return _image(item, image_left)
     if isinstance(item, str):
         return _text(item)
     try:
@@ -83,10 +87,12 @@ def _text(text: str) -> dict[str, Any]:
     return {"type": "text", "text": text.encode(errors="replace").decode()}  # a lone surrogate has no UTF-8
 
 
-def _image(image: Image) -> dict[str, Any]:
+def _image(image: Image, left: int) -> dict[str, Any]:
     if len(image.data) > MAX_IMAGE_BYTES:
         size = len(image.data)
         return _text(f"[an image of {size} bytes left out: one may have at most {MAX_IMAGE_BYTES}; make it smaller]")
+    if len(image.data) > left:
+        return _text(f"[an image left out: those of a result may have at most {MAX_IMAGES_BYTES} bytes together]")
     return {"type": "image", "data": base64.b64encode(image.data).decode(), "mimeType": image.mime_type}
 
 

@@ -92,6 +92,63 @@ async def test_what_fails_is_told_to_the_model_and_ends_nothing() -> None:
     assert box.records()[0].error == "ValueError: no luck: [redacted]"
 
 
+class Speechless(Exception):
+    """An error whose message cannot be had."""
+
+    def __str__(self) -> str:
+        raise RuntimeError
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (Speechless(), "Speechless"),
+        (pytest.fail.Exception("no luck"), "Failed: no luck"),  # no Exception
+        (BaseExceptionGroup("both", [SystemExit(1), ValueError()]), "BaseExceptionGroup: both (2 sub-exceptions)"),
+    ],
+)
+async def test_whatever_a_tool_raises_is_told_and_nothing_else_ends(error: BaseException, told: str) -> None:
+    """In a thread and in the loop: past here it would end the run, and under trio the whole program."""
+
+    def plain() -> None:
+        raise error
+
+    async def coroutine() -> None:
+        raise error
+
+    box, watch = toolbox(plain, coroutine)
+    assert [text_of(await call(box, name)) for name in ("plain", "coroutine")] == [told, told]
+    assert [one.status for one in watch.ended] == ["failed", "failed"]
+
+
+async def test_a_tool_whose_own_tasks_fail_as_it_is_cancelled_ends_nothing_else() -> None:
+    """The group that comes of it holds both, or under asyncio the failure alone."""
+
+    async def forever(started: anyio.Event) -> None:
+        try:
+            started.set()
+            await anyio.sleep_forever()
+        finally:
+            raise pytest.fail.Exception("while it was cancelled")
+
+    started = [anyio.Event(), anyio.Event()]
+
+    async def both() -> None:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(forever, started[0])
+            started[1].set()
+            await anyio.sleep_forever()
+
+    box, watch = toolbox(both)
+    with anyio.fail_after(SECONDS):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(call, box, "both")
+            for one in started:
+                await one.wait()
+            box.close()
+    assert [one.status for one in watch.ended] in (["cancelled"], ["failed"])
+
+
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
 async def test_a_tool_that_awaited_what_was_cancelled_has_failed() -> None:
     """On asyncio that is the exception by which a task is cancelled; ours is not."""

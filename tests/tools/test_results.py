@@ -8,7 +8,7 @@ import pytest
 from pydantic import BaseModel
 
 from acp_client import Image
-from acp_client.tools.results import MAX_BLOCKS, MAX_IMAGE_BYTES, MAX_TEXT_CHARS, content_of
+from acp_client.tools.results import MAX_BLOCKS, MAX_IMAGE_BYTES, MAX_IMAGES_BYTES, MAX_TEXT_CHARS, content_of
 
 PNG = b"\x89PNG\r\n\x1a\n rest"
 
@@ -69,6 +69,14 @@ def test_what_is_too_large_is_cut_and_says_by_which_rule() -> None:
     assert len(blocks) == MAX_BLOCKS + 1
     assert "[5 more items left out" in blocks[-1]["text"]
     assert sum(len(block.get("text", "")) for block in blocks) < MAX_TEXT_CHARS + MAX_BLOCKS * 120
+
+
+def test_the_images_of_a_result_are_bounded_together() -> None:
+    """Not by their number alone: they go as one message."""
+    large = Image(b"x" * MAX_IMAGE_BYTES, "image/png")
+    blocks = content_of([large] * 6 + [PNG])
+    assert [block["type"] for block in blocks] == ["image"] * 4 + ["text"] * 3
+    assert f"at most {MAX_IMAGES_BYTES} bytes together" in blocks[-1]["text"]
 
 
 @pytest.mark.parametrize("value", [object(), b"no picture", {"a": object()}])
