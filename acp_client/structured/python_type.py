@@ -16,6 +16,8 @@ from pydantic_core import ErrorDetails
 from acp_client.structured.faults import Fault, OutputInvalid, fault, kind_of
 
 MAX_NAME_CHARS: Final = 100
+MAX_FOUND: Final = 1000
+"""Faults that are put into words; each takes time, a value may have any number, and only the first are shown."""
 
 
 class PythonType:
@@ -72,9 +74,9 @@ def _first_line(error: Exception) -> str:
 
 
 def map_faults(error: ValidationError, value: Any) -> list[Fault]:
-    """Every finding of pydantic, at its place in the JSON value."""
+    """The findings of pydantic, `MAX_FOUND` at the most, each at its place in the JSON value."""
     found = error.errors(include_url=False, include_input=False, include_context=False)
-    return [_fault(details, value) for details in found]
+    return [_fault(details, value) for details in found[:MAX_FOUND]]
 
 
 def _fault(details: ErrorDetails, value: Any) -> Fault:

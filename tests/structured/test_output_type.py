@@ -11,6 +11,7 @@ from typing_extensions import TypedDict  # pydantic wants this one before Python
 
 from acp_client.structured.faults import MAX_FAULTS, OutputInvalid
 from acp_client.structured.output_type import OutputType
+from acp_client.structured.python_type import MAX_FOUND
 from acp_client.structured.wanted import want
 
 
@@ -122,6 +123,9 @@ def test_of_very_many_faults_the_first_are_listed_and_the_rest_counted() -> None
     assert (len(caught.value.faults), caught.value.count) == (MAX_FAULTS, 500)
     assert caught.value.faults[7].path == "$[7]"
     assert str(caught.value).endswith("and 470 more")
+    with pytest.raises(OutputInvalid) as caught:
+        OutputType(list[int]).validate(["x"] * (MAX_FOUND + 500))
+    assert caught.value.count == MAX_FOUND  # to put all of them into words would take the loop's time
 
 
 @pytest.mark.parametrize("depth", [10_000, 100_000])
