@@ -19,7 +19,7 @@ class UnknownSubAgent(LookupError):
     """No sub-agent of this name is declared; the message lists those that are. Ask for one of these."""
 
     def __init__(self, name: object, declared: Sequence[str]) -> None:
-        asked = printable(str(name), max_chars=MAX_NAME_CHARS)
+        asked = shown_name(name)
         near = get_close_matches(asked, declared, 1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         there = f"declared are: {', '.join(declared)}" if declared else "none are declared"
@@ -41,6 +41,11 @@ class SubAgentFailed(Exception):  # an agent's failure, which is no error of the
     def __reduce__(self) -> tuple[type[SubAgentFailed], tuple[str, RunResult]]:
         """Picklable, as exceptions of worker pools have to be."""
         return type(self), (self.name, self.result)
+
+
+def shown_name(name: object) -> str:
+    """What was asked for, in bounded length; of what is no string the type, as a model may send anything."""
+    return printable(name if isinstance(name, str) else f"<{type(name).__name__}>", max_chars=MAX_NAME_CHARS)
 
 
 def why_failed(result: RunResult, max_chars: int = MAX_WHY_CHARS) -> str:

@@ -14,7 +14,7 @@ from pydantic_core import to_json
 
 from acp_client.delegate.call import Answer, Call, Desk, OnTrace
 from acp_client.delegate.declared import SubAgent, check_declared
-from acp_client.delegate.errors import SubAgentFailed, UnknownSubAgent, why_failed
+from acp_client.delegate.errors import SubAgentFailed, UnknownSubAgent, shown_name, why_failed
 from acp_client.delegate.given.briefing import brief, check_task, copy_context
 from acp_client.delegate.given.handed_down import hand_down
 from acp_client.delegate.given.history import snapshot
@@ -220,9 +220,9 @@ class SubAgents:
     # ---- from a request to its outcome
 
     def _call(  # the arguments of a request, in their order
-        self, name: str, task: str, context: Any, history: Any, cap: Any, result_type: Any, max_repairs: int
+        self, name: Any, task: str, context: Any, history: Any, cap: Any, result_type: Any, max_repairs: int
     ) -> Call:
-        declared = next((one for one in self._declared.values() if one.name == name), None)
+        declared = self._declared.get(name) if isinstance(name, str) else None
         if declared is None:
             raise UnknownSubAgent(name, self.names)
         messages = snapshot(history, declared.history_cap if cap is DECLARED else cap)
@@ -255,7 +255,7 @@ def has_value(call: Call, result: RunResult) -> bool:
 
 
 async def _refused(name: object, error: Exception) -> ToolReply:
-    shown = printable(str(name), max_chars=80)
+    shown = shown_name(name)
     content = str(error) if isinstance(error, UnknownSubAgent) else f"sub-agent {shown!r} was not asked: {error}"
     return ToolReply(shown, content, is_error=True)
 

@@ -39,6 +39,7 @@ class Trace:
         self._dropped = 0
         self._calls: dict[str, Entry] = {}
         self._message: tuple[str | None, list[str]] | None = None
+        self._said = 0
         self._add("task", text=_cut(task))
 
     def see(self, event: Event) -> None:
@@ -79,11 +80,12 @@ class Trace:
 
     def _see_text(self, chunk: TextChunk) -> None:
         if self._message is not None and self._message[0] == chunk.message_id:
-            if sum(map(len, self._message[1])) <= MAX_TEXT_CHARS:
+            if chunk.text and self._said <= MAX_TEXT_CHARS:
                 self._message[1].append(chunk.text)
+                self._said += len(chunk.text)
             return
         self._end_message()
-        self._message = (chunk.message_id, [chunk.text])
+        self._message, self._said = (chunk.message_id, [chunk.text]), len(chunk.text)
 
     def _end_message(self) -> None:
         if self._message is not None:

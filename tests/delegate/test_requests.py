@@ -131,6 +131,8 @@ async def test_an_agent_that_takes_no_sub_agents_is_told_of_none(
     assert [record.levelname for record in caplog.records] == ["WARNING"]
 
 
+NESTED: Any = json.loads("[" * 200 + "]" * 200)
+
 WRONG: list[tuple[dict[str, Any], str]] = [
     ({"name": "jugde"}, "did you mean 'judge'"),
     ({"task": ""}, "task must say what to do"),
@@ -139,6 +141,9 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"history": [{"role": "user", "content": 5}]}, "history[0].content must be"),
     ({"history_cap": -1}, "history_cap is -1"),
     ({"max_repairs": -1}, "max_repairs"),
+    ({"name": 10**5000}, "there is no sub-agent '<int>'"),
+    ({"context": NESTED}, "context is no data: it is nested deeper than 150 levels"),
+    ({"history": [{"role": "user", "content": "x", "more": NESTED}]}, "history[0] is no data: it is nested deeper"),
     ({"result_type": {"type": "nonsense"}}, "result_type at $.type"),
 ]
 

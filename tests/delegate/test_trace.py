@@ -104,6 +104,26 @@ def test_nested_entries_come_under_the_breadcrumb_of_who_handed_them_up() -> Non
     ]
 
 
+class Measured(str):
+    """Text that counts how often its length is asked for."""
+
+    __slots__ = ()
+    looks = 0
+
+    def __len__(self) -> int:
+        """As of any text."""
+        Measured.looks += 1
+        return super().__len__()
+
+
+def test_a_message_in_many_pieces_costs_no_more_than_its_pieces() -> None:
+    """A child chooses how small they are; an empty one is none."""
+    pieces = [TextChunk(Measured(text)) for text in ["x", ""] * 1000]
+    entries = traced(*pieces)
+    assert entries[1]["text"] == "x" * 1000
+    assert Measured.looks <= 3 * len(pieces)
+
+
 def test_a_trace_is_bounded_and_says_what_it_lacks() -> None:
     """In the length of each text, in entries, and in all; the end is always there."""
     many = [call(f"c{number}") for number in range(traces.MAX_ENTRIES + 5)]
