@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
@@ -35,7 +36,9 @@ ODD: Final = object()
 
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _OBJECT_START: Final = re.compile(r"\{\s*[\"}]")
+_STRING_OR_BRACKETS: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[{]+|[\]}]+', re.DOTALL)
 _BOM: Final = "\ufeff"
+_JSON_BLANKS: Final = " \t\r\n"
 _DECODER: Final = json.JSONDecoder(strict=False)
 """Takes control characters inside a string as they are: illegal, but some agents write them."""
 
@@ -66,6 +69,11 @@ class Invalid:
     code: int
     detail: str
     raw: Any
+
+    @property
+    def is_request(self) -> bool:
+        """True for a request whose params cannot be used: whoever sent it waits for an answer."""
+        return self.code == INVALID_PARAMS and "id" in self.raw
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +114,12 @@ def messages_of(value: Any, line: bytes) -> list[Message]:
 
 
 def _parse_slowly(line: bytes) -> list[Message]:
-    text = line.decode("utf-8", errors="replace").lstrip(_BOM)
-    try:
-        return [classify(_shallow(_DECODER.decode(text)))]
-    except (ValueError, RecursionError):
-        return _salvage(text) or [Noise(line)]
+    text = line.decode("utf-8", errors="replace").lstrip(_BOM).strip(_JSON_BLANKS)
+    with suppress(ValueError, RecursionError):
+        value, end = _read_value(text, 0)
+        if end == len(text):
+            return [classify(_shallow(value))]
+    return _salvage(text) or [Noise(line)]
 
 
 def _shallow(value: Any) -> Any:
@@ -135,17 +144,47 @@ def _salvage(text: str) -> list[Message]:
     tries = max(1, min(MAX_SALVAGE_FAILURES, MAX_SALVAGE_BYTES // max(1, len(text))))
     while failures < tries and len(found) < MAX_SALVAGED and (start := _OBJECT_START.search(text, at)):
         try:
-            value, at = _DECODER.raw_decode(text, start.start())
-            message = classify(repaired(value))
+            value, at = _read_value(text, start.start())
+            message = classify(_shallow(value))
         except (ValueError, RecursionError):
             at = start.start() + 1
             failures += 1
         else:
-            if isinstance(message, Invalid):
+            if isinstance(message, Invalid) and not message.is_request:
                 failures += 1
             else:
                 found.append(message)
     return found
+
+
+def _read_value(text: str, start: int) -> tuple[Any, int]:
+    """The value that starts there, and where it ends; without its inside where it is too deep for Python's decoder."""
+    try:
+        return _DECODER.raw_decode(text, start)
+    except RecursionError:
+        pruned, end = _pruned(text, start)
+        return _DECODER.raw_decode(pruned)[0], end
+
+
+def _pruned(text: str, start: int) -> tuple[str, int]:
+    """The list or object that starts there, with nothing inside of its deepest levels, and where it ends. Linear."""
+    most = MAX_NESTING + 2  # levels that are kept: still too deep, so that it is told
+    kept = []
+    depth = 0
+    for mark in _STRING_OR_BRACKETS.finditer(text, start):
+        at, end = mark.span()
+        if text[at] in "[{":
+            before, depth = depth, depth + end - at
+            if before < most <= depth:
+                kept.append(text[start : at + most - before])
+        elif text[at] in "]}":
+            end = at + min(depth, end - at)
+            before, depth = depth, depth - (end - at)
+            if depth < most <= before:
+                start = at + before - most
+            if depth == 0:
+                return "".join(kept) + text[start:end], end
+    raise ValueError("a list or object without its end")
 
 
 def repaired(value: Any, depth: int = 0) -> Any:
@@ -192,7 +231,7 @@ def _classify_response(value: dict[str, Any]) -> Message:
 
 def is_id(value: Any) -> bool:
     """True for what ACP allows as a request id; a bool is no integer, 1.0 is none either."""
-    return value is None or type(value) in (int, str)
+    return value is None or (type(value) in (int, str) and value is not TOO_DEEP)
 
 
 def usable_id(value: dict[str, Any]) -> RequestId:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from acp_client.protocol import envelope
 from acp_client.protocol.envelope import Invalid, Noise, Request, Response
-from acp_client.protocol.errors import INVALID_PARAMS, PARSE_ERROR, ConnectionClosed, LocalError
+from acp_client.protocol.errors import PARSE_ERROR, ConnectionClosed, LocalError
 from acp_client.protocol.framing import DEFAULT_MAX_FRAME_BYTES, LineSplitter, Overlong
 from acp_client.protocol.methods import METHODS
 from acp_client.protocol.states import (
@@ -115,8 +115,7 @@ class Link(Stateful):
             case Noise():
                 return NoiseReceived(line, PARSE_ERROR, "not JSON", unfinished=unfinished)
             case Invalid():
-                is_request = message.code == INVALID_PARAMS and "id" in message.raw
-                return NoiseReceived(line, message.code, message.detail, message.id, is_request=is_request)
+                return NoiseReceived(line, message.code, message.detail, message.id, is_request=message.is_request)
             case _:
                 return self._receive_cancel(message)
 

@@ -178,14 +178,62 @@ def deep(depth: int, **frame: Any) -> bytes:
     return text.encode().replace(b'"HERE"', b'{"a":' + b"[" * depth + b"]" * depth + b"}")
 
 
-def test_a_request_or_an_answer_that_is_nested_too_deeply_is_still_seen_to_be_one() -> None:
-    """Whoever waits for it must not wait for ever."""
-    request = one(deep(250, id="r", method="m", params="HERE"))
+@pytest.mark.parametrize("glued", [b"", b"Loading..."])
+@pytest.mark.parametrize("depth", [201, 202, 250, 1500, 20_000, 100_000])
+def test_a_request_or_an_answer_that_is_nested_too_deeply_is_still_seen_to_be_one(depth: int, glued: bytes) -> None:
+    """Whoever waits for it must not wait for ever: also where the decoders read no more, and the id comes last."""
+    request = one(glued + deep(depth, method="m", params="HERE", id="r"))
     assert isinstance(request, Invalid)
-    assert (request.id, request.code) == ("r", INVALID_PARAMS)
-    answer = one(deep(250, id=1, result="HERE"))
+    assert (request.id, request.code, request.is_request) == ("r", INVALID_PARAMS, True)
+    answer = one(glued + deep(depth, result="HERE", id=1))
     assert isinstance(answer, Response)
     assert answer.raw == {"jsonrpc": "2.0", "id": 1, "result": envelope.TOO_DEEP}
+
+
+TRICKY = [
+    '{"a":' * 3000 + "1" + "}" * 3000,
+    "[{" + r'"]]}}\\\"[[{{\u005b":[' + "[" * 3000 + '"]"' + "]" * 3000 + "]}]",
+    "[" + ("[" * 3000 + "]" * 3000 + ",") * 3 + "{}]",
+    "[" + '[[{"a":[]},"x"],' * 3000 + "0" + "]" * 3001,
+]
+
+
+@pytest.mark.parametrize("value", TRICKY)
+def test_brackets_in_strings_and_between_deep_places_do_not_move_the_end_of_a_frame(value: str) -> None:
+    """What is beside the deep member, and the frame after it on the line, are read as they are."""
+    first = '{"jsonrpc":"2.0","id":1,"result":HERE,"x":["}"]}'.replace("HERE", value)
+    answer, update = parse_line(first.encode() + UPDATE)
+    assert answer == Response(1, {"jsonrpc": "2.0", "id": 1, "result": envelope.TOO_DEEP, "x": ["}"]})
+    assert update == UPDATED
+
+
+def test_frames_inside_of_a_frame_that_is_nested_too_deeply_are_its_content() -> None:
+    """Never messages of their own: an agent may quote what somebody else wrote."""
+    line = deep(3000, id=1, result=["HERE", UPDATED])
+    assert [type(message) for message in parse_line(line)] == [Response]
+
+
+@pytest.mark.parametrize("line", [deep(3000, id="HERE", method="m"), deep(3000, id="HERE", method="m", params={})])
+def test_an_id_that_is_nested_too_deeply_is_none(line: bytes) -> None:
+    """The words that stand for it are not echoed."""
+    message = one(line)
+    assert isinstance(message, Invalid)
+    assert (message.id, message.code, message.is_request) == (None, INVALID_REQUEST, False)
+
+
+@pytest.mark.parametrize("cut", [b"]" * 2000, b'"', b"", b"{" * 1000])
+def test_a_deep_line_without_its_end_is_noise(cut: bytes) -> None:
+    """Whatever it breaks off with."""
+    line = b'{"jsonrpc":"2.0","id":1,"result":' + b"[" * 20_000 + cut
+    assert parse_line(line) == [Noise(line)]
+
+
+def test_a_request_without_usable_params_is_found_in_the_line_that_it_was_glued_into() -> None:
+    """It is to be answered; a notification like it is not."""
+    (message,) = parse_line(b'Loading...{"jsonrpc":"2.0","id":7,"method":"m","params":[1]}')
+    assert message == Invalid(7, INVALID_PARAMS, "params must be an object", message.raw)  # type: ignore[union-attr]
+    line = b'Loading...{"jsonrpc":"2.0","method":"m","params":[1]}'
+    assert parse_line(line) == [Noise(line)]
 
 
 def test_a_line_that_is_no_object_is_no_message_whatever_its_characters() -> None:
