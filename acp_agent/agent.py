@@ -6,15 +6,17 @@ Owns the shapes alone. `serve` looks at which optional methods an agent has and 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from inspect import iscoroutinefunction, isfunction
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, cast
 
 from acp_agent.extension import EXTENSION_KEY, advertised
+from acp_client.protocol.methods import METHODS
+from acp_client.protocol.models import ClientCapabilities, WireModel
 
 if TYPE_CHECKING:
     from acp_agent.context import Context
-    from acp_client.protocol.models import ClientCapabilities, NewSessionRequest, NewSessionResponse
+    from acp_client.protocol.models import NewSessionRequest, NewSessionResponse
 
 
 class Agent(Protocol):
@@ -74,7 +76,7 @@ def capabilities(agent: Agent) -> dict[str, Any]:
     }
     prompt = getattr(agent, "prompt_capabilities", None)
     if prompt is not None:
-        wire["promptCapabilities"] = prompt.to_wire()
+        wire["promptCapabilities"] = as_wire(prompt, "prompt_capabilities must be PromptCapabilities(…)")
     session: dict[str, Any] = {
         name: {}
         for name, method in (
@@ -94,12 +96,42 @@ def capabilities(agent: Agent) -> dict[str, Any]:
 
 def auth_methods(agent: Agent, client: ClientCapabilities) -> list[dict[str, Any]]:
     """The login methods to advertise; those in a terminal only to a client that has one for it."""
-    offered = [method.to_wire() for method in getattr(agent, "auth_methods", ())]
+    rule = "auth_methods must hold models such as AuthMethodAgent(…)"
+    offered = [as_wire(method, rule) for method in getattr(agent, "auth_methods", ())]
     return [method for method in offered if client.auth.terminal or method.get("type") != "terminal"]
 
 
-def advertised_options(wire: dict[str, Any], client: ClientCapabilities) -> dict[str, Any]:
-    """An answer with config options, without the boolean ones for a client that did not ask for them."""
+def as_wire(model: object, rule: str) -> dict[str, Any]:
+    """A model of the protocol in wire shape. Raises TypeError, which says the rule, for a dict or anything else."""
+    if not isinstance(model, WireModel):
+        raise TypeError(f"{rule}, not {type(model).__name__}; the models are in acp_client.protocol.models")
+    return model.to_wire()
+
+
+def as_text(text: object, what: str) -> str:
+    """A text as it is. Raises TypeError for anything else: no client would show it, nor say that it does not."""
+    if not isinstance(text, str):
+        rule = f"{what} must be a str, not {type(text).__name__}"
+        raise TypeError(f"{rule}; say it in words, with str(…) or json.dumps(…)")
+    return text
+
+
+def check_word(word: object, what: str, words: Sequence[str]) -> None:
+    """Raise ValueError, with the nearest, for what is none of the protocol's words."""
+    if isinstance(word, str) and word in words:
+        return
+    from difflib import get_close_matches  # noqa: PLC0415  # for a mistake only
+
+    near = get_close_matches(str(word), words, 1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    raise ValueError(f"{what} is {word!r}; it is one of {', '.join(words)}{hint}")
+
+
+def wire_answer(method: str, answer: object, client: ClientCapabilities) -> dict[str, Any]:
+    """What an agent answers to a request, without boolean config options for a client that did not ask for them."""
+    if answer is None:
+        return {}
+    wire = as_wire(answer, f"the answer to {method} must be {METHODS[method].result}(…), or None for an empty one")
     options = client.session.config_options if client.session else None
     if "configOptions" in wire and (options is None or options.boolean is None):
         wire["configOptions"] = [option for option in wire["configOptions"] if option.get("type") != "boolean"]
@@ -124,6 +156,8 @@ def check_agent(agent: object) -> None:
     for name in methods:
         if not _can_be_awaited(getattr(agent, name, None)):
             raise TypeError(f"{type(agent).__name__}.{name} must be there, as `async def {name}`")
+    capabilities(cast("Agent", agent))
+    auth_methods(cast("Agent", agent), ClientCapabilities())
 
 
 def _can_be_awaited(method: object) -> bool:

@@ -6,18 +6,27 @@ that is over. (ACP v1, prompt turn, tool calls, agent plan, content.)
 
 from __future__ import annotations
 
-import json
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, get_args
 
 import anyio.lowlevel
+from pydantic_core import to_json
 
+from acp_agent.agent import as_text, as_wire, check_word
 from acp_agent.extension import COMPLETE_METHOD, HandedUp, Message, read_briefing, takes_values
 from acp_client.protocol.errors import RemoteError
-from acp_client.protocol.models import ClientCapabilities, ContentBlock, PermissionOption, PromptRequest, TextContent
+from acp_client.protocol.models import (
+    ClientCapabilities,
+    ContentBlock,
+    PermissionOption,
+    PromptRequest,
+    TextContent,
+    ToolCallStatus,
+    ToolKind,
+)
 from acp_client.protocol.peer import Peer
 
 Location: TypeAlias = tuple[str | Path, int | None]
@@ -41,7 +50,9 @@ class PermissionAnswer:
 class Updates:
     """Updates of one session, in the order in which they are awaited; each call returns once it is written.
 
-    Given to `load_session` as it is, to replay a history with; for a prompt there is more, see `Context`.
+    Given to `load_session` as it is, to replay a history with; for a prompt there is more, see `Context`. What no
+    client could show raises TypeError or ValueError, and nothing is sent: text that is no str, a word (the kind of a
+    call, a status) that is none of the protocol's. What `update` is given goes out as it is.
     """
 
     def __init__(self, peer: Peer, session_id: str) -> None:
@@ -66,7 +77,8 @@ class Updates:
 
     async def block(self, block: ContentBlock) -> None:
         """Send a block that is not text (an image, a link) as a part of the answer."""
-        await self.update({"sessionUpdate": "agent_message_chunk", "content": block.to_wire()})
+        content = as_wire(block, "block must be a content block such as ImageContent(…)")
+        await self.update({"sessionUpdate": "agent_message_chunk", "content": content})
 
     async def thought(self, text: str) -> None:
         """Send a piece of reasoning; it is no part of the answer."""
@@ -74,11 +86,20 @@ class Updates:
 
     async def plan(self, entries: Iterable[tuple[str, str]], *, priority: str = "medium") -> None:
         """Send the whole plan: pairs of content and status (pending, in_progress, completed)."""
-        rows = [{"content": content, "priority": priority, "status": status} for content, status in entries]
+        from acp_client.protocol.models import PlanEntryPriority, PlanEntryStatus  # noqa: PLC0415  # most send no plan
+
+        check_word(priority, "priority", get_args(PlanEntryPriority))
+        rows = []
+        for content, status in entries:
+            check_word(status, "the status of an entry", get_args(PlanEntryStatus))
+            rows.append({"content": as_text(content, "an entry"), "priority": priority, "status": status})
         await self.update({"sessionUpdate": "plan", "entries": rows})
 
     async def usage(self, *, used: int, size: int, cost: tuple[float, str] | None = None) -> None:
         """Report the context window in tokens, and the session's cost so far as (amount, currency)."""
+        for name, tokens in (("used", used), ("size", size)):
+            if type(tokens) is not int:
+                raise TypeError(f"{name} must be an int, a number of tokens, not {type(tokens).__name__}")
         update: dict[str, Any] = {"sessionUpdate": "usage_update", "used": used, "size": size}
         if cost is not None:
             update["cost"] = {"amount": cost[0], "currency": cost[1]}
@@ -95,13 +116,15 @@ class Updates:
         raw_input: Any = None,
     ) -> ToolCallHandle:
         """Announce a tool call; report on it through what is returned."""
+        check_word(kind, "kind", get_args(ToolKind))
+        check_word(status, "status", get_args(ToolCallStatus))
         call = {
             "toolCallId": f"call_{uuid.uuid4().hex[:12]}",
-            "title": title,
-            "name": name,
+            "title": as_text(title, "title"),
+            "name": None if name is None else as_text(name, "name"),
             "kind": kind,
             "status": status,
-            "locations": [_location(*place) for place in locations] or None,
+            "locations": [_location(place) for place in locations] or None,
             "rawInput": raw_input,
         }
         announced = {key: value for key, value in call.items() if value is not None}
@@ -154,7 +177,7 @@ class Context(Updates):
         params = {
             "sessionId": self.session_id,
             "toolCall": call.described(),
-            "options": [option.to_wire() for option in options],
+            "options": [as_wire(option, "each option must be a PermissionOption(…)") for option in options],
         }
         try:
             result = await self._peer.request("session/request_permission", params)
@@ -163,7 +186,7 @@ class Context(Updates):
         return _read_answer(result, options)
 
     async def complete(self, value: Any) -> None:
-        """Complete the turn with a structured, JSON-ready value; the first call counts, the turn goes on to its end.
+        """Complete the turn with a structured value, JSON data or a model; the first call counts, the turn goes on.
 
         A client that does not know of structured values gets it as a fenced JSON block in the answer.
         """
@@ -175,7 +198,8 @@ class Context(Updates):
             self._peer.notify(COMPLETE_METHOD, params)
             await self._peer.flush()
         else:
-            await self.text(f"\n```json\n{json.dumps(value, indent=2, ensure_ascii=False)}\n```\n")
+            shown = to_json(value, indent=2, inf_nan_mode="null").decode()
+            await self.text(f"\n```json\n{shown}\n```\n")
 
     def hand_up(self, trace: Iterable[Mapping[str, Any]]) -> None:
         """Add what sub-agents of this agent did to what the client is told with the answer, for display only."""
@@ -231,7 +255,8 @@ class ToolCallHandle:
         diff: tuple[str | Path, str | None, str] | None = None,
     ) -> None:
         update: dict[str, Any] = {"sessionUpdate": "tool_call_update", "toolCallId": self.id, "status": status}
-        content = [] if text is None else [{"type": "content", "content": {"type": "text", "text": text}}]
+        shown = None if text is None else {"type": "text", "text": as_text(text, "text")}
+        content = [] if shown is None else [{"type": "content", "content": shown}]
         content += [] if diff is None else [_diff(*diff)]
         if content:
             update["content"] = content
@@ -241,11 +266,14 @@ class ToolCallHandle:
 
 
 def _chunk(kind: str, text: str, message_id: str | None) -> dict[str, Any]:
-    chunk: dict[str, Any] = {"sessionUpdate": kind, "content": {"type": "text", "text": text}}
+    chunk: dict[str, Any] = {"sessionUpdate": kind, "content": {"type": "text", "text": as_text(text, "text")}}
     return chunk if message_id is None else chunk | {"messageId": message_id}
 
 
-def _location(path: str | Path, line: int | None) -> dict[str, Any]:
+def _location(place: object) -> dict[str, Any]:
+    if not isinstance(place, tuple | list) or len(place) != 2:  # noqa: PLR2004  # path and line
+        raise TypeError(f'each location must be a path and a line or None, such as ("/a.py", 3), not {place!r}')
+    path, line = place
     return {"path": str(path)} | ({} if line is None else {"line": line})
 
 

@@ -22,11 +22,11 @@ import anyio.to_thread
 from acp_agent.agent import (
     OPTIONAL_METHODS,
     Agent,
-    advertised_options,
     auth_methods,
     capabilities,
     check_agent,
     prompt_kinds,
+    wire_answer,
 )
 from acp_agent.children import end_children, kill_children
 from acp_agent.context import Context, Updates
@@ -163,7 +163,7 @@ class Server:
     async def _new_session(self, request: TheirRequest) -> dict[str, Any]:
         params = self._read(NewSessionRequest, request)
         _check_absolute("cwd", params.cwd)
-        wire = self._wire(await self._agent.new_session(params))
+        wire = self._wire(request.method, await self._agent.new_session(params))
         session_id = wire.get("sessionId") or uuid.uuid4().hex
         self._sessions[session_id] = Path(params.cwd)
         return wire | {"sessionId": session_id}
@@ -196,7 +196,7 @@ class Server:
                 self._cwd(session_id)
             if method == "session/close":
                 await self._close(session_id)
-            return self._wire(await call(params))
+            return self._wire(method, await call(params))
 
         return handle
 
@@ -210,11 +210,11 @@ class Server:
         else:
             answer = await call(params)
         self._sessions[params.session_id] = Path(params.cwd)
-        return self._wire(answer)
+        return self._wire(method, answer)
 
-    def _wire(self, answer: WireModel | None) -> dict[str, Any]:
+    def _wire(self, method: str, answer: WireModel | None) -> dict[str, Any]:
         assert self._client is not None  # _read has looked
-        return {} if answer is None else advertised_options(answer.to_wire(), self._client)
+        return wire_answer(method, answer, self._client)
 
     async def _close(self, session_id: str | None) -> None:
         """Closing implies cancelling (ACP v1, session setup)."""

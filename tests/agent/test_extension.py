@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from pydantic import BaseModel
 
 from acp_agent import Context, NewSessionRequest, NewSessionResponse
 from acp_agent.extension import MAX_HISTORY_MESSAGES, MAX_TRACE_CHARS, HandedUp, read_briefing
@@ -155,3 +156,27 @@ def agents(frame: dict[str, Any]) -> list[str]:
     """Whose trace a frame carries."""
     meta = frame.get("_meta", {"acp-subagents": {"sub_agent_trace": []}})
     return [entry["agent"] for entry in meta["acp-subagents"]["sub_agent_trace"]]
+
+
+class Verdict(BaseModel):
+    """A value as an agent has it."""
+
+    approved: bool
+    why: str
+
+
+async def test_a_model_is_a_value_for_a_client_of_any_kind(tmp_path: Path) -> None:
+    """As JSON over the extension, as a block of text without it."""
+
+    class Judge(Looker):
+        async def prompt(self, context: Context) -> str | None:
+            await context.complete(Verdict(approved=True, why="ü"))
+            return None
+
+    async with connected(agent=Judge()) as client:
+        await client.prompt(tmp_path, "judge")
+        await client.call("initialize", {"protocolVersion": 1})
+        await client.prompt(tmp_path, "judge")
+    assert client.completed == [{"approved": True, "why": "ü"}]
+    (update,) = client.updates("agent_message_chunk")
+    assert update["content"]["text"] == '\n```json\n{\n  "approved": true,\n  "why": "ü"\n}\n```\n'
