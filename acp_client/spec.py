@@ -18,9 +18,10 @@ from pydantic import (
     StrictStr,
 )
 
-from acp_client.frozen import Frozen
+from acp_client.frozen import Frozen, did_you_mean
 from acp_client.policy.approval import Approver
 from acp_client.policy.budget import Budget
+from acp_client.policy.callbacks import check_approver, check_policy
 from acp_client.policy.permission import PermissionCallable
 from acp_client.policy.rules import PermissionPolicy
 from acp_client.protocol.framing import DEFAULT_MAX_FRAME_BYTES
@@ -124,16 +125,14 @@ def _as_tools(value: Any) -> Any:
 
 
 def _check_permission(value: Any) -> Any:
-    if (
-        isinstance(value, PermissionPolicy)
-        or (isinstance(value, str) and value in PERMISSION_PRESETS)
-        or callable(value)
-    ):
+    if isinstance(value, PermissionPolicy) or (isinstance(value, str) and value in PERMISSION_PRESETS):
         return value
+    if callable(value):
+        return check_policy(value)
     presets = ", ".join(repr(name) for name in PERMISSION_PRESETS)
     raise ValueError(
         f"must be one of {presets}, a PermissionPolicy (load_policy reads one from a file), "
-        "or a callable, async or not, (PermissionRequest) -> Decision"
+        f"or a callable, async or not, (PermissionRequest) -> Decision{did_you_mean(value, PERMISSION_PRESETS)}"
     )
 
 
@@ -142,7 +141,7 @@ def _check_approver(value: Any) -> Any:
         raise ValueError(
             "must be an approver: an async callable (ApprovalRequest) -> Decision, such as TerminalApprover()"
         )
-    return value
+    return value if value is None else check_approver(value)
 
 
 _Text: TypeAlias = Annotated[str, Field(min_length=1, strict=True)]

@@ -61,8 +61,9 @@ class _Waiter:
 class Desk:
     """The open requests of one queue in one event loop."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, hold_seconds: float = HOLD_SECONDS) -> None:
         self._path = path
+        self._hold_seconds = hold_seconds
         self._waiting: dict[str, _Waiter] = {}
         self._looking = False
         self._seen: tuple[Store, int] | None = None
@@ -178,7 +179,7 @@ class Desk:
 
     def _opened(self) -> Store:
         if self._store is None:
-            self._store = Store(self._path, busy_seconds=HOLD_SECONDS)
+            self._store = Store(self._path, busy_seconds=self._hold_seconds)
         return self._store
 
     def _let_go(self) -> None:

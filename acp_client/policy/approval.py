@@ -10,15 +10,17 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, get_args
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from acp_client.frozen import Frozen
+from acp_client.policy.match.fields import no_word_of, one_of
 from acp_client.policy.match.paths import has_diff
 from acp_client.policy.permission import Decision, PermissionRequest
 
 ApprovalMode: TypeAlias = Literal["never_ask", "ask_on_first_use", "always_ask"]
+MODES: Final[tuple[ApprovalMode, ...]] = get_args(ApprovalMode)
 Role: TypeAlias = Literal["standard", "senior", "admin"]
 Subject: TypeAlias = Literal["tool", "choice", "elicitation", "turn"]
 """What is asked about: a tool call; a choice that is no permission (a mode, a plan); a form; the next turn."""
@@ -36,7 +38,7 @@ CHANGES_NOTHING: Final = frozenset({"read", "search", "think", "fetch"})
 class ToolApproval(Frozen):
     """How one tool is asked about: its mode, and who may decide. `ToolApproval("always_ask", role="senior")`."""
 
-    mode: ApprovalMode
+    mode: Annotated[ApprovalMode, one_of(*MODES)]
     role: Role | None = None
 
     if TYPE_CHECKING:
@@ -46,11 +48,22 @@ class ToolApproval(Frozen):
     else:
 
         def __init__(self, *words: str, **fields: Any) -> None:
+            if len(words) > len(type(self).model_fields):
+                raise TypeError(f"ToolApproval takes a mode and a role, and was given {len(words)} words")
             super().__init__(**dict(zip(("mode", "role"), words, strict=False)), **fields)
 
 
 def _copied(overrides: Mapping[str, ApprovalMode | ToolApproval]) -> Mapping[str, ApprovalMode | ToolApproval]:
     return dict(overrides)
+
+
+def _mode_or_both(value: Any) -> Any:
+    """One thing to say of a word that is no mode, where two are possible."""
+    if isinstance(value, str) and value not in MODES:
+        raise ValueError(no_word_of(MODES, value))
+    if not isinstance(value, str | Mapping | ToolApproval):
+        raise ValueError("must be a mode, or ToolApproval(mode, role)")  # noqa: TRY004  # pydantic wants it
+    return value
 
 
 class Approvals(Frozen):
@@ -65,7 +78,10 @@ class Approvals(Frozen):
 
     default: ApprovalMode | None = None
     overrides: Annotated[
-        Mapping[Annotated[str, Field(min_length=1)], ApprovalMode | ToolApproval], AfterValidator(_copied)
+        Mapping[
+            Annotated[str, Field(min_length=1)], Annotated[ApprovalMode | ToolApproval, BeforeValidator(_mode_or_both)]
+        ],
+        AfterValidator(_copied),
     ] = Field(default_factory=dict)
     after_turns: Annotated[int, Field(ge=0, strict=True)] | None = None
     default_role: Role = "standard"

@@ -11,11 +11,15 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
 from acp_client.protocol.models import PermissionOption
+from acp_client.safe_text import printable
 
 Action: TypeAlias = Literal["allow", "reject"]
 
 TOOL_KINDS: Final = frozenset({"read", "edit", "delete", "move", "search", "execute", "think", "fetch", "other"})
 """Kinds of ACP v1 that mean a tool. `switch_mode` is one too on the wire, but asks for something else."""
+
+MAX_ACTION_CHARS: Final = 40
+"""What a message keeps of an action that is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +59,23 @@ def _dicts(value: Any) -> list[dict[str, Any]]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
+_FIELDS: Final[Mapping[str, tuple[Any, str]]] = {
+    "why": (str | None, "a text or None"),
+    "decided_by": (str, "a text"),
+    "role": (str | None, "a text or None"),
+    "option_id": (str | None, "a text or None"),
+    "content": (Mapping | None, "a mapping or None"),
+}
+"""Of a Decision, beside its action."""
+
+
 @dataclass(frozen=True, slots=True)
 class Decision:
     """Allow or reject, and why. `decided_by` names who did: a rule, a person, a policy; `role` the person's role.
 
     `option_id` picks one option by its id, for a choice that is no permission; `content` is a form, filled in.
+
+    Raises ValueError for another action, TypeError for a field of another type.
     """
 
     action: Action
@@ -68,6 +84,16 @@ class Decision:
     role: str | None = None
     option_id: str | None = None
     content: Mapping[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        """What would decide nothing is told here, where it is made."""
+        if self.action not in ("allow", "reject"):
+            given = printable(repr(self.action), max_chars=MAX_ACTION_CHARS)
+            raise ValueError(f'action must be "allow" or "reject", not {given}; see Decision.allow and Decision.reject')
+        for name, (kind, rule) in _FIELDS.items():
+            value = getattr(self, name)
+            if not isinstance(value, kind):
+                raise TypeError(f"{name} must be {rule}, not {type(value).__name__}")
 
     @classmethod
     def allow(cls, why: str | None = None) -> Decision:

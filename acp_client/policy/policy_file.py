@@ -14,6 +14,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from acp_client.frozen import did_you_mean
 from acp_client.policy.match.fields import absolute_from, no_word_of
 from acp_client.policy.rules import PRESETS, PermissionPolicy
 from acp_client.policy.yaml_marks import Marked, Place, YamlError, read_yaml
@@ -67,7 +68,7 @@ def find_policy(word: str) -> PermissionPolicy:
     if word in PRESETS:
         return PRESETS[word]
     if not os.path.lexists(word):
-        hint = f"there is no such file, and no such preset: {', '.join(PRESETS)}"
+        hint = f"there is no such file, and no such preset: {', '.join(PRESETS)}{did_you_mean(word, PRESETS)}"
         raise PolicyFileError(f"{printable(word)}: {hint}")
     return load_policy(word)
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, get_args
 
 from pydantic import BeforeValidator
 
@@ -127,6 +127,13 @@ class Ruling:
     rule: int | None = None
 
 
+def _in_order(value: Any) -> Any:
+    """One rule is a mapping to pydantic, and a set has no first."""
+    if isinstance(value, Rule | AbstractSet):
+        raise ValueError("must be a list of rules, in order: rules=[Rule(…)]")  # noqa: TRY004  # pydantic wants it
+    return value
+
+
 class PermissionPolicy(Frozen):
     """Rules in order; the first that matches decides, else the default ("reject", unless you say otherwise).
 
@@ -136,7 +143,7 @@ class PermissionPolicy(Frozen):
     change is that an agent made without asking: a note in the result, or an error.
     """
 
-    rules: tuple[Rule, ...] = ()
+    rules: Annotated[tuple[Rule, ...], BeforeValidator(_in_order)] = ()
     default: Annotated[RuleAction, one_of("allow", "reject", "ask")] = "reject"
     approvals: Approvals | None = None
     unasked: Annotated[Literal["note", "error"], one_of("note", "error")] = "note"
@@ -218,13 +225,3 @@ PRESETS: Final[Mapping[str, PermissionPolicy]] = MappingProxyType(
     }
 )
 """The policies that have a name."""
-
-
-def preset(name: str) -> PermissionPolicy:
-    """The policy of this name. Raises ValueError, which lists the names and the nearest."""
-    found = PRESETS.get(name)
-    if found is None:
-        near = get_close_matches(name, PRESETS, 1, 0.5)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise ValueError(f"no preset is called {printable(name)!r}; there are: {', '.join(PRESETS)}{hint}")
-    return found

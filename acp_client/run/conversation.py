@@ -248,4 +248,6 @@ class Conversation:
 
 def _session(spec: AgentSpec, facts: Facts, hub: EventHub, clock: Clock, verdict: Verdict) -> Session:
     cap = facts.approval_cap_seconds
-    return Session(spec, facts.run_id, hub, clock, verdict.decide, cwd=facts.cwd, approval_cap_seconds=cap)
+    session = Session(spec, facts.run_id, hub, clock, verdict.decide, cwd=facts.cwd, approval_cap_seconds=cap)
+    session.people.redact = lambda text: facts.redactor.redact(text)  # noqa: PLW0108  # the redactor that is made later knows more
+    return session

@@ -21,7 +21,7 @@ from acp_client.protocol.errors import INVALID_PARAMS, RpcError
 from acp_client.protocol.models import ModelError, PermissionOption, RequestPermissionRequest
 from acp_client.protocol.states import TheirRequest
 from acp_client.session.asking.audit import Answered, Audit
-from acp_client.session.asking.people import People, Reply, consult
+from acp_client.session.asking.people import FAILURES, People, Reply
 from acp_client.session.turn import Turn
 from acp_client.spec import AgentSpec
 
@@ -148,11 +148,11 @@ class PermissionDesk:
         began = time.monotonic()
         answered = _of_own(question, ruling) if ruling.action == "reject" else await self._ask("tool", question, ruling)
         self._audit.answered(question, answered, time.monotonic() - began)
-        return answered.decision or Decision("reject", "the run is over", answered.by)
+        return _for_model(answered.decision or Decision("reject", "the run is over", answered.by))
 
     async def _call_policy(self, question: PermissionRequest) -> Answered:
         async def decide() -> Reply:
-            return Reply(await consult(self._spec.permission, question, "permission policy", question.run_id))
+            return Reply(await self._people.consult(self._spec.permission, question, "permission policy"))
 
         reply = await self._people.wait(decide)
         if reply.decision is None:
@@ -186,6 +186,11 @@ def _of_own(question: PermissionRequest, ruling: Ruling) -> Answered:
     rejected = ruling.explicit and ruling.action == "reject"
     decision = Decision("reject", ruling.why, ruling.by) if rejected else Decision("allow", OFFERED, "host tools")
     return Answered(decision=decision, choice=choose(decision.action, question.options), rule=ruling.by)
+
+
+def _for_model(decision: Decision) -> Decision:
+    """What the caller's code raised is the caller's to read: it is in the record, and no model is told."""
+    return replace(decision, why="the approver failed") if decision.decided_by == FAILURES["approver"] else decision
 
 
 def _answered(reply: Reply, question: PermissionRequest, **facts: Any) -> Answered:

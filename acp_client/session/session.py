@@ -79,13 +79,13 @@ class Session:
         self.serves_forms: Final = serves_forms(spec)
         self._audit: Final = Audit(hub)
         place = Place(run_id, spec.label, cwd, (cwd, *spec.additional_directories))
-        self._people: Final = People(spec, place, clock, self._on_approval_expired, approval_cap_seconds)
-        self.permissions: Final = PermissionDesk(spec, self._audit, self._people)
+        self.people: Final = People(spec, place, clock, self._on_approval_expired, approval_cap_seconds)
+        self.permissions: Final = PermissionDesk(spec, self._audit, self.people)
         self._run_id = run_id
         self._hub = hub
         self._clock = clock
         self._decide = decide
-        policy = self._people.policy
+        policy = self.people.policy
         self._forbids_unasked = policy is not None and policy.unasked == "error"
         self._early = _Early()
         self._noise = _Noise()
@@ -94,7 +94,7 @@ class Session:
         """What we serve: permissions, and forms if there is who fills them in. All else is answered as not found."""
         served: dict[str, Handler] = {"session/request_permission": self._on_permission}
         if self.serves_forms:
-            served["elicitation/create"] = FormDesk(self._audit, self._people).answer
+            served["elicitation/create"] = FormDesk(self._audit, self.people).answer
         return Dispatcher(served)
 
     async def _on_permission(self, request: TheirRequest) -> dict[str, Any]:
@@ -105,7 +105,7 @@ class Session:
 
     async def approve_turn(self, prompt: Sequence[dict[str, Any]], turns: int) -> None:
         """Return once a turn after so many others may go on. Raises EndRun if it may not."""
-        await approve_turn(self.id, prompt, turns, self._audit, self._people)
+        await approve_turn(self.id, prompt, turns, self._audit, self.people)
 
     # ---- what we ask
 

@@ -127,7 +127,7 @@ async def test_a_native_cancel_leaves_no_request_open(path: Path, store: Store) 
                 await until_state(store, f"q-{turns}", "withdrawn")
 
 
-async def cancel_natively(task: asyncio.Future[Decision], turns: int = 0) -> None:
+async def cancel_natively(task: asyncio.Future[Any], turns: int = 0) -> None:
     """Twice, after so many turns of the loop."""
     for _ in range(turns):
         await asyncio.sleep(0)
@@ -139,17 +139,14 @@ async def cancel_natively(task: asyncio.Future[Decision], turns: int = 0) -> Non
 
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
-async def test_a_native_cancel_while_a_thread_adds_the_request_withdraws_it(
-    path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_native_cancel_while_a_thread_adds_the_request_withdraws_it(path: Path, store: Store) -> None:
     """The thread is held up by the file, and is done when nobody waits for it any more."""
-    monkeypatch.setattr("acp_client.approvals.desk.HOLD_SECONDS", WAIT_SECONDS)  # it does not give up before
-    queue = ApprovalQueue(path)
+    desk = Desk(path, hold_seconds=WAIT_SECONDS)  # it does not give up before
     holder = sqlite3.connect(path, isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
     before = open_files()
     with anyio.fail_after(WAIT_SECONDS):
-        task = asyncio.ensure_future(queue(question()))
+        task = asyncio.ensure_future(desk.ask(question(), 60.0))
         while open_files() == before:  # noqa: ASYNC110  # a thread opens it
             await asyncio.sleep(0.001)
         await cancel_natively(task)

@@ -195,6 +195,52 @@ async def test_what_nobody_may_or_can_approve_is_refused_and_the_turn_goes_on(na
         assert why in (record.why or "")
 
 
+async def leak(_request: Any) -> Decision:
+    """One whose failure quotes what nobody should read, at length."""
+    raise RuntimeError("POST https://u:hunter22@pager/?token=abc\n\x1b[2J said 500 " + "x" * 5000)
+
+
+@pytest.mark.parametrize("field", ["approver", "permission"])
+async def test_what_the_callers_code_raised_is_in_the_record_without_secrets_on_one_line(field: str) -> None:
+    """Type and message, so that nobody has to look for a log; and it is short."""
+    turn = Requests(call({}))
+    who = {"approver": leak, "permission": ASK} if field == "approver" else {"permission": leak}
+    async with talking(Doer(turn.deed), **who) as talk:
+        talk.session.people.redact = lambda text: text.replace("hunter22", "[redacted]")
+        await talk.prompt()
+        (record,) = talk.session.permissions.records
+    what = "approver" if field == "approver" else "permission policy"
+    says = rf"the {what} failed: RuntimeError: POST https://u:[redacted]@pager/?token=abc\n\x1b[2J said 500 x"
+    assert (record.why or "").startswith(says)
+    assert len(record.why or "") == 500
+
+
+async def dumb(_request: Any) -> Decision:
+    """One that cannot even say what is wrong."""
+
+    class Dumb(Exception):
+        def __str__(self) -> str:
+            raise ValueError
+
+    raise Dumb
+
+
+async def test_a_failure_without_words_is_told_by_its_type() -> None:
+    """Whatever the error does when it is asked."""
+    async with talking(Doer(Requests(call({})).deed), permission=dumb) as talk:
+        await talk.prompt()
+        assert talk.session.permissions.records[0].why == "the permission policy failed: Dumb"
+
+
+async def test_a_model_is_not_told_what_the_callers_code_raised() -> None:
+    """Where it calls a tool of the parent's: that it was not approved is all that it needs."""
+    policy = PermissionPolicy(rules=[Rule(action="ask", tool="pay")])
+    async with talking(Doer(Requests().deed), permission=policy, approver=fail) as talk:
+        decision = await talk.session.permissions.permit_own("c", "pay", {})
+        assert (decision.action, decision.why) == ("reject", "the approver failed")
+        assert talk.session.permissions.records[0].why == "the approver failed: ValueError: bug"
+
+
 # ---- too late
 
 

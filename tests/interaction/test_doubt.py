@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from acp_agent import Context
-from acp_client import ApprovalRequest, Approvals, Budget, Decision, Limits, PermissionPolicy, Rule
+from acp_client import Approvals, Budget, Decision, Limits, PermissionPolicy, Rule
 from acp_client.policy.meter import Meter
 from acp_client.session.asking.turns import approve_turn
 from acp_client.session.ending import EndRun
@@ -109,21 +109,24 @@ async def test_a_request_is_a_step_whatever_session_it_names() -> None:
 
 # ---- decisions that mean nothing
 
-NONSENSE: dict[str, Any] = {
-    "another word": Decision("Reject"),  # type: ignore[arg-type]  # on purpose, as all here
-    "no word": Decision(None),  # type: ignore[arg-type]
-    "nobody": Decision("allow", decided_by=None),  # type: ignore[arg-type]
-    "a form that is none": Decision("allow", content=5),  # type: ignore[arg-type]
+NONSENSE: dict[str, tuple[Any, str]] = {
+    "another word": (lambda: Decision("Reject"), 'action must be "allow" or "reject", not \'Reject\''),  # type: ignore[arg-type]  # on purpose, as all here
+    "no word": (lambda: Decision(None), 'action must be "allow" or "reject", not None'),  # type: ignore[arg-type]
+    "nobody": (lambda: Decision("allow", decided_by=None), "decided_by must be a text, not NoneType"),  # type: ignore[arg-type]
+    "a form that is none": (lambda: Decision("allow", content=5), "content must be a mapping or None, not int"),  # type: ignore[arg-type]
+    "a reason that is none": (lambda: Decision("allow", ValueError("x")), "why must be a text or None, not ValueError"),  # type: ignore[arg-type]
+    "a yes": (lambda: True, "TypeError: it must return a Decision, not bool"),
 }
 
 
 @pytest.mark.parametrize("name", NONSENSE)
 async def test_a_decision_that_means_nothing_rejects_and_is_recorded(name: str) -> None:
-    """Of an approver, for a call and a form; and of a function."""
+    """Of an approver, for a call and a form; and of a function. The rule that it breaks is in the record."""
+    make, rule = NONSENSE[name]
     form = {"mode": "form", "message": "Who?", "requestedSchema": {"type": "object", "properties": {}}}
 
-    async def decide(_request: ApprovalRequest) -> Decision:
-        found: Decision = NONSENSE[name]
+    async def decide(_request: Any) -> Decision:
+        found: Decision = make()
         return found
 
     for method, params, answer in (
@@ -134,7 +137,9 @@ async def test_a_decision_that_means_nothing_rejects_and_is_recorded(name: str) 
         async with talking(Doer(requests.deed), permission=ASK, approver=decide) as talk:
             await talk.prompt()
             assert (requests.sent if answer == "n" else requests.answers) == [answer]
-            assert [one.decided_by for one in talk.session.permissions.records] == ["approver failure"]
+            (record,) = talk.session.permissions.records
+            assert record.decided_by == "approver failure"
+            assert rule in (record.why or "")
 
     requests = Requests(call({}))
     async with talking(Doer(requests.deed), permission=decide) as talk:
@@ -146,7 +151,7 @@ async def test_a_turn_is_not_begun_on_a_decision_that_means_nothing() -> None:
     """It is rejected like the rest."""
     policy = PermissionPolicy(approvals=Approvals(after_turns=0))
 
-    async with talking(Doer(Requests().deed), permission=policy, approver=Person(NONSENSE["another word"])) as talk:
+    async with talking(Doer(Requests().deed), permission=policy, approver=lambda _request: None) as talk:
         desk = talk.session.permissions
         with pytest.raises(EndRun) as caught:
             await approve_turn("s", [], 0, desk._audit, desk._people)

@@ -7,7 +7,7 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from acp_agent import Context, PermissionAnswer
+from acp_agent import Context, PermissionAnswer, ToolCallHandle
 from acp_client.policy.permission import Decision, PermissionRequest
 from acp_client.protocol.errors import INVALID_PARAMS, METHOD_NOT_FOUND, RequestFailed
 from acp_client.protocol.models import PermissionOption
@@ -28,7 +28,10 @@ class Asker:
 
     async def deed(self, context: Context) -> str | None:
         """Ask, and say what came of it."""
-        call = await context.tool_call("Change x", name="patch", kind=self.kind, locations=[("/work/x", None)])
+        announced: dict[str, Any] = {"toolCallId": "c", "title": "Change x", "name": "patch", "kind": self.kind}
+        announced |= {"status": "in_progress", "locations": [{"path": "/work/x"}]}
+        await context.update({"sessionUpdate": "tool_call", **announced})  # raw, for a kind that is none of ACP's
+        call = ToolCallHandle(context, announced)
         answer = await context.request_permission(call, self.options)
         self.answers.append(answer)
         if answer.allowed:

@@ -7,8 +7,9 @@ import pytest
 from pydantic import ValidationError
 
 from acp_client.policy.permission import PermissionRequest, choose
-from acp_client.policy.rules import PRESETS, PermissionPolicy, Rule, preset
+from acp_client.policy.rules import PRESETS, PermissionPolicy, Rule
 from acp_client.protocol.models import PermissionOption, ToolKind
+from acp_client.spec import PERMISSION_PRESETS
 
 TOOLS = ("read", "edit", "delete", "move", "search", "execute", "think", "fetch", "other")
 NO_TOOLS = ("switch_mode", "open_url", "", "EDIT", "exit_plan", "read ")
@@ -231,6 +232,18 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 ]
 
 
+@pytest.mark.parametrize("rules", [Rule(action="allow"), {Rule(action="allow")}], ids=["one", "a set"])
+def test_rules_that_are_no_list_are_told_so_once(rules: Any) -> None:
+    """One rule is a mapping to pydantic, which would complain of each of its fields; a set has no order."""
+    with pytest.raises(ValidationError) as caught:
+        PermissionPolicy(rules=rules)
+    (error,) = caught.value.errors()
+    assert (error["loc"], error["msg"]) == (
+        ("rules",),
+        "Value error, must be a list of rules, in order: rules=[Rule(…)]",
+    )
+
+
 @pytest.mark.parametrize(("fields", "says"), WRONG)
 def test_a_wrong_rule_names_the_rule_and_the_correction(fields: dict[str, Any], says: str) -> None:
     """When it is built: a rule that can never match is a gap."""
@@ -259,7 +272,7 @@ def test_every_kind_of_acp_may_be_named() -> None:
 @pytest.mark.parametrize("kind", [*TOOLS, *NO_TOOLS])
 def test_the_presets_reject_allow_and_ask_treat_all_tools_alike(kind: str) -> None:
     """What is no tool is not allowed, but asked about."""
-    said = {name: preset(name).rule(request(kind)) for name in ("reject", "allow", "ask")}
+    said = {name: PRESETS[name].rule(request(kind)) for name in ("reject", "allow", "ask")}
     assert {name: ruling.by for name, ruling in said.items()} == {name: f"preset {name}" for name in said}
     assert said["reject"].action == "reject"
     assert said["allow"].action == ("allow" if kind in TOOLS else "ask")
@@ -288,12 +301,10 @@ READ_ONLY: list[tuple[str, dict[str, Any], bool]] = [
 def test_read_only_allows_reading_inside_of_the_roots(kind: str, raw: dict[str, Any], *, allowed: bool) -> None:
     """And thinking, which needs no path; everything else is rejected."""
     asked = PermissionRequest("s", "c", "T", None, kind, (), raw, cwd="/work", roots=("/work", "/more"))
-    ruling = preset("read-only").rule(asked)
+    ruling = PRESETS["read-only"].rule(asked)
     assert (ruling.action, ruling.by) == ("allow" if allowed else "reject", "preset read-only")
 
 
-def test_an_unknown_preset_is_told_the_names() -> None:
-    """And the nearest."""
-    assert tuple(PRESETS) == ("reject", "allow", "read-only", "ask")
-    with pytest.raises(ValueError, match=r"reject, allow, read-only, ask; did you mean 'read-only'\?"):
-        preset("readonly")
+def test_the_presets_are_those_that_a_spec_takes() -> None:
+    """They are written down twice: the types know one list, the code the other."""
+    assert tuple(PRESETS) == PERMISSION_PRESETS == ("reject", "allow", "read-only", "ask")

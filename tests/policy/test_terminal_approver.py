@@ -6,7 +6,7 @@ import re
 import termios
 import tty
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -15,7 +15,6 @@ import anyio.lowlevel
 import pytest
 
 from acp_client import ApprovalRequest, Decision, TerminalApprover
-from acp_client.approvals.terminal import device
 from acp_client.approvals.terminal.question import duration, show, wrap
 from acp_client.policy.approval import Diff, OfferedOption
 
@@ -159,48 +158,52 @@ def screen() -> Iterator[Screen]:
     it.close()
 
 
-async def answer(screen: Screen, request: ApprovalRequest, *typed: tuple[str, str]) -> Decision:
-    """The decision, after typing each text once its marker is there."""
-    decisions = []
+@asynccontextmanager
+async def asking(approver: TerminalApprover, request: ApprovalRequest) -> AsyncIterator[list[Decision]]:
+    """Ask meanwhile; at the end of it the decision is there."""
+    decisions: list[Decision] = []
 
     async def decide() -> None:
-        decisions.append(await TerminalApprover(device=screen.device)(request))
+        decisions.append(await approver(request))
 
     with anyio.fail_after(SECONDS):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(decide)
-            for marker, keys in typed:
-                await screen.shows(marker)
-                await _quiet(screen)
-                screen.type(keys)
+            yield decisions
+
+
+async def waits(screen: Screen, marker: str = "? ") -> None:
+    """Wait until the marker is there, and the terminal in the mode to read: what is typed before is thrown away."""
+    await screen.shows(marker)
+    while screen.is_as_before():
+        await anyio.lowlevel.checkpoint()
+
+
+async def answer(screen: Screen, request: ApprovalRequest, *typed: tuple[str, str]) -> Decision:
+    """The decision, after typing each text once its marker is there."""
+    async with asking(TerminalApprover(device=screen.device), request) as decisions:
+        for marker, keys in typed:
+            await waits(screen, marker)
+            screen.type(keys)
     return decisions[0]
 
 
 async def after(screen: Screen, request: ApprovalRequest, keys: str, last: str) -> Decision:
     """The decision after keys that decide nothing, and a last one that is pressed until it is taken."""
-    decisions = []
-
-    async def decide() -> None:
-        decisions.append(await TerminalApprover(device=screen.device)(request))
-
-    with anyio.fail_after(SECONDS):
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(decide)
-            await screen.shows("? ")
-            await _quiet(screen)
-            screen.type(keys)
-            while not decisions:  # two keys that are read at once are none
-                with anyio.move_on_after(0.15):
-                    await screen.shows("->")
-                if not decisions:
-                    screen.type(last)
+    async with asking(TerminalApprover(device=screen.device), request) as decisions:
+        await waits(screen)
+        screen.type(keys)
+        await press(screen, last, decisions)
     return decisions[0]
 
 
-async def _quiet(screen: Screen) -> None:
-    """Wait until the terminal is in the mode to read: what is typed before that is thrown away, as it should be."""
-    while screen.is_as_before():
-        await anyio.lowlevel.checkpoint()
+async def press(screen: Screen, key: str, decisions: list[Decision]) -> None:
+    """A key, again until it is taken: two that are read at once are none."""
+    while not decisions:
+        with anyio.move_on_after(0.15):
+            await screen.shows("->")
+        if not decisions:
+            screen.type(key)
 
 
 KEYS: dict[str, tuple[ApprovalRequest, list[tuple[str, str]], Decision]] = {
@@ -249,29 +252,16 @@ async def test_keys_that_send_several_characters_approve_nothing(keys: str, scre
     assert decision.action == "reject"
 
 
-async def test_the_rest_of_an_escape_sequence_that_comes_late_approves_nothing(
-    screen: Screen, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_rest_of_an_escape_sequence_that_comes_late_approves_nothing(screen: Screen) -> None:
     """Over a slow line an arrow key arrives in pieces."""
-    monkeypatch.setattr(device, "ESCAPE_SECONDS", 1.0)  # the line is slow, the machine maybe too
-    decisions = []
-
-    async def decide() -> None:
-        decisions.append(await TerminalApprover(device=screen.device)(ask()))
-
-    with anyio.fail_after(SECONDS):
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(decide)
-            await screen.shows("? ")
-            await _quiet(screen)
-            for piece in ("\x1b", "o", "o"):
-                screen.type(piece)
-                with anyio.move_on_after(0.1):  # so that it is read by itself; if it is not, the test shows less
-                    await screen.shows("->")
-            while not decisions:
-                screen.type("r")
-                with anyio.move_on_after(0.15):
-                    await screen.shows("->")
+    approver = TerminalApprover(device=screen.device, escape_seconds=1.0)  # the line is slow, the machine maybe too
+    async with asking(approver, ask()) as decisions:
+        await waits(screen)
+        for piece in ("\x1b", "o", "o"):
+            screen.type(piece)
+            with anyio.move_on_after(0.1):  # so that it is read by itself; if it is not, the test shows less
+                await screen.shows("->")
+        await press(screen, "r", decisions)
     assert decisions[0].action == "reject"
 
 
@@ -321,8 +311,7 @@ async def test_a_question_that_is_of_no_use_any_more_is_taken_back(screen: Scree
     with anyio.fail_after(SECONDS):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(TerminalApprover(device=screen.device), ask())
-            await screen.shows("? ")
-            await _quiet(screen)
+            await waits(screen)
             tasks.cancel_scope.cancel()
         assert screen.is_as_before()
         await screen.shows("taken back")
@@ -349,13 +338,11 @@ async def test_questions_are_asked_one_after_another(screen: Screen) -> None:
             tasks.start_soon(decide, "first")
             await screen.shows("first")
             tasks.start_soon(decide, "second")
-            await screen.shows("? ")
+            await waits(screen)
             assert "second" not in screen.text
-            await _quiet(screen)
             screen.type("o")
             await screen.shows("second")
-            await screen.shows("? ")
-            await _quiet(screen)
+            await waits(screen)
             screen.type("r")
     assert decisions == {"first": "allow", "second": "reject"}
     assert log == ["aside", "back"] * 2
@@ -379,15 +366,7 @@ async def test_without_a_terminal_every_question_is_refused() -> None:
 async def test_a_terminal_that_goes_away_refuses() -> None:
     """A closed window is no answer."""
     screen = Screen()
-    decisions = []
-
-    async def decide() -> None:
-        decisions.append(await TerminalApprover(device=screen.device)(ask()))
-
-    with anyio.fail_after(SECONDS):
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(decide)
-            await screen.shows("? ")
-            await _quiet(screen)
-            screen.close()
+    async with asking(TerminalApprover(device=screen.device), ask()) as decisions:
+        await waits(screen)
+        screen.close()
     assert (decisions[0].action, decisions[0].decided_by) == ("reject", "no terminal")

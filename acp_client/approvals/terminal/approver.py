@@ -17,7 +17,7 @@ from typing import Any, Final
 import anyio
 import anyio.to_thread
 
-from acp_client.approvals.terminal.device import DEVICE, Interrupted, Terminal, TerminalError
+from acp_client.approvals.terminal.device import DEVICE, ESCAPE_SECONDS, Interrupted, Terminal, TerminalError
 from acp_client.approvals.terminal.form import fill_in
 from acp_client.approvals.terminal.question import block, show
 from acp_client.policy.approval import ApprovalRequest, OfferedOption
@@ -41,16 +41,22 @@ class TerminalApprover:
     """
 
     def __init__(
-        self, *, aside: Callable[[], AbstractAsyncContextManager[Any]] | None = None, device: str = DEVICE
+        self,
+        *,
+        aside: Callable[[], AbstractAsyncContextManager[Any]] | None = None,
+        device: str = DEVICE,
+        escape_seconds: float = ESCAPE_SECONDS,
     ) -> None:
         self.aside = aside
         self._device = device
+        self._escape_seconds = escape_seconds
         self._turn: Final = anyio.Lock()
 
     async def __call__(self, request: ApprovalRequest) -> Decision:
         """What the person decides. `decided_by` is the user's name."""
         async with self._turn, self.aside() if self.aside is not None else nullcontext():
-            decision = await _in_thread(Terminal(self._device), request)
+            terminal = Terminal(self._device, escape_seconds=self._escape_seconds)
+            decision = await _in_thread(terminal, request)
         return decision if decision.decided_by != "callable" else replace(decision, decided_by=_who())
 
 

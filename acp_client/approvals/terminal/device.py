@@ -37,8 +37,9 @@ class Interrupted(Exception):
 class Terminal:
     """Opened, used and closed in one thread; `interrupt`, from any other, ends its wait for good."""
 
-    def __init__(self, device: str = DEVICE) -> None:
+    def __init__(self, device: str = DEVICE, *, escape_seconds: float = ESCAPE_SECONDS) -> None:
         self._device = device
+        self._escape_seconds = escape_seconds
         self._fd = -1
         self._woken, self._wake = socket.socketpair()
 
@@ -117,7 +118,7 @@ class Terminal:
             return typed.removesuffix("\n")
 
     def _pass_over(self) -> None:
-        until = time.monotonic() + ESCAPE_SECONDS
+        until = time.monotonic() + self._escape_seconds
         while (left := until - time.monotonic()) > 0:
             if self._wait([self._fd], [], left)[0]:
                 self._take()

@@ -6,12 +6,11 @@ and how, the approver's.
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias
 
 import anyio
 
@@ -19,8 +18,9 @@ from acp_client.logs import get_logger
 from acp_client.policy.approval import ApprovalRequest, Approvals, Role, Subject, suffices
 from acp_client.policy.asking.memory import Memory
 from acp_client.policy.permission import Decision
-from acp_client.policy.rules import PermissionPolicy, preset
+from acp_client.policy.rules import PRESETS, PermissionPolicy
 from acp_client.safe_text import printable
+from acp_client.session.asking.callback import raise_if_ours, words_of
 from acp_client.session.clock import Clock
 from acp_client.spec import AgentSpec
 
@@ -28,6 +28,9 @@ NO_APPROVER: Final = "there is no approver to ask; set AgentSpec(approver=…)"
 
 TITLE_CHARS: Final = 200
 """Of the agent's text in a message of ours."""
+
+ERROR_CHARS: Final = 500
+"""Of what the caller's code raised, in the record of what was asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,8 @@ class People:
     ) -> None:
         self.place: Final = place
         self.closed = False
+        self.redact: Callable[[str], str] = str
+        """Takes secrets out of a text that is recorded; set by who knows them."""
         self.policy: Final = policy_of(spec)
         self.approvals: Final = (self.policy and self.policy.approvals) or Approvals()
         self._approver = spec.approver
@@ -119,13 +124,14 @@ class People:
         async def once() -> Reply:
             return await self._ask_once(request, settle, key or request.id)
 
+        limit = f"within {request.timeout_seconds:g} s"
         try:
             reply = await self.wait(once, request.timeout_seconds)
-        except TimeoutError:  # how an approver with a limit of its own says that its time is up
-            reply = self._too_late()
+        except TimeoutError as error:  # how an approver with a limit of its own says that its time is up
+            reply, limit = self._too_late(), self._shown("in the time of the approver's own, which raised ", error)
         if reply.by == "expiry":
             self.close()
-            self._expire(_expired(request))
+            self._expire(_expired(request, limit))
         return reply
 
     async def _ask_once(self, request: ApprovalRequest, settle: Callable[[Decision], Decision], key: str) -> Reply:
@@ -144,7 +150,7 @@ class People:
         return Reply(decision)
 
     async def _consult(self, request: ApprovalRequest) -> Decision:
-        decision = await consult(self._approver, request, "approver", self.place.run_id, passing=(TimeoutError,))
+        decision = await self.consult(self._approver, request, "approver", passing=(TimeoutError,))
         if decision.decided_by == "callable":  # what a Decision says that names nobody
             decision = replace(decision, decided_by="approver")
         if decision.action == "allow" and not suffices(decision.role, request.role):
@@ -152,37 +158,39 @@ class People:
             return replace(decision, action="reject", why=why, option_id=None, content=None)
         return decision
 
+    async def consult(
+        self, ask: Any, question: Any, what: Caller, *, passing: tuple[type[Exception], ...] = ()
+    ) -> Decision:
+        """The decision of the caller's code; one that fails is logged with its traceback, and rejects.
 
-async def consult(
-    ask: Any, question: Any, what: str, run_id: str, *, passing: tuple[type[Exception], ...] = ()
-) -> Decision:
-    """The decision of the caller's code; one that fails is logged with its traceback, and rejects."""
-    try:
-        decision = ask(question)
-        if inspect.isawaitable(decision):
-            decision = await decision
-        return _checked(decision, what)
-    except passing:
-        raise
-    except anyio.get_cancelled_exc_class():
-        if is_cancelled():
+        What it raised is in the record, without secrets and on one line.
+        """
+        try:
+            decision = ask(question)
+            if inspect.isawaitable(decision):
+                decision = await decision
+            return _checked(decision)
+        except passing:
             raise
-        get_logger(__name__).error("awaited what was cancelled; rejecting", failed=what, run_id=run_id)
-    except Exception:  # noqa: BLE001  # the caller's code: its failure must not decide for the child
-        get_logger(__name__).exception("failed; rejecting", failed=what, run_id=run_id)
-    return Decision("reject", f"the {what} failed", _FAILURES[what])
+        except BaseException as error:  # noqa: BLE001  # the caller's code: its failure must not decide for the child
+            raise_if_ours(error)
+            get_logger(__name__).exception("failed; rejecting", failed=what, run_id=self.place.run_id)
+            return Decision("reject", self._shown(f"the {what} failed: ", error), FAILURES[what])
+
+    def _shown(self, what: str, error: BaseException) -> str:
+        return printable(what + self.redact(words_of(error)[: 4 * ERROR_CHARS]), max_chars=ERROR_CHARS)
 
 
-_FAILURES: Final = {"approver": "approver failure", "permission policy": "policy failure"}
+Caller: TypeAlias = Literal["approver", "permission policy"]
+"""What of the caller's code is asked."""
+
+FAILURES: Final[Mapping[Caller, str]] = {"approver": "approver failure", "permission policy": "policy failure"}
+"""Who has decided where it failed."""
 
 
-def _checked(decision: object, what: str) -> Decision:
+def _checked(decision: object) -> Decision:
     if not isinstance(decision, Decision):
-        raise TypeError(f"the {what} must return a Decision, not {type(decision).__name__}")
-    if decision.action not in ("allow", "reject") or not isinstance(decision.decided_by, str):
-        raise TypeError(f"a Decision of the {what} must have the action allow or reject, and a text as decided_by")
-    if not isinstance(decision.content, Mapping | None):
-        raise TypeError(f"a Decision of the {what} must have a mapping as content, or None")
+        raise TypeError(f"it must return a Decision, not {type(decision).__name__}")
     return decision
 
 
@@ -190,22 +198,13 @@ def policy_of(spec: AgentSpec) -> PermissionPolicy | None:
     """The policy of a spec; None where a callable decides."""
     permission = spec.permission
     if isinstance(permission, str):
-        return preset(permission)
+        return PRESETS[permission]
     return permission if isinstance(permission, PermissionPolicy) else None
 
 
-def _expired(request: ApprovalRequest) -> str:
+def _expired(request: ApprovalRequest, limit: str) -> str:
     title = printable(request.title, max_chars=TITLE_CHARS)
     return (
-        f"nobody answered the approval of {title!r} (role {request.role}) within {request.timeout_seconds:g} s; "
-        "run it again with somebody there, or raise Approvals(timeout_seconds=…) and the runner's cap"
+        f"nobody answered the approval of {title!r} (role {request.role}) {limit}; "
+        "run it again with somebody there, or raise Approvals(timeout_seconds=…), the runner's cap, the approver's own"
     )
-
-
-def is_cancelled() -> bool:
-    """True if this task is being cancelled: on asyncio the same exception comes from awaiting a cancelled future."""
-    try:
-        task = asyncio.current_task()
-    except RuntimeError:  # trio: there it means nothing else
-        return True
-    return task is None or task.cancelling() > 0
