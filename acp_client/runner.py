@@ -95,10 +95,14 @@ class Runner:
         self._free = max_concurrency
         self._queue: deque[anyio.Event] = deque()
         self._tasks: TaskHost | None = None
+        self._left = False
 
     def __repr__(self) -> str:
-        state = "open" if self._tasks is not None else "closed"
-        return f"<Runner {state}, {len(self._lives)} runs, at most {self.max_concurrency} at once>"
+        return f"<Runner {self._state}, {len(self._lives)} runs, at most {self.max_concurrency} at once>"
+
+    @property
+    def _state(self) -> str:
+        return "open" if self._tasks is not None else "closed" if self._left else "not open yet"
 
     async def __aenter__(self) -> Self:
         if self._tasks is not None:
@@ -111,6 +115,7 @@ class Runner:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         tasks, self._tasks = self._tasks, None
+        self._left = True
         assert tasks is not None  # __aenter__ has set it
         if error is not None:
             self._cancel_all()
@@ -149,8 +154,9 @@ class Runner:
         `prompt` is a string, or a list of content blocks as models or as dicts in wire shape; a lone surrogate in it
         reaches the agent as U+FFFD. `result_type` asks for a value, which is then `RunResult.structured`: a type, a
         pydantic model, a TypeAdapter, or a JSON Schema (2020-12) as a dict. An answer without a value that fits is
-        asked for again, in the same session, at most `max_repairs` times; then it is `output_invalid`. `max_depth` is
-        as for the runner, and may be stricter. Raises TypeError or ValueError for a wrong argument and RuntimeError
+        asked for again, in the same session, at most `max_repairs` times; then it is `output_invalid`. It is judged in
+        this loop: a validator, or a schema's `pattern`, that takes seconds holds all runs so long. `max_depth` is as
+        for the runner, and may be stricter. Raises TypeError or ValueError for a wrong argument and RuntimeError
         outside the `async with` block; never for the child.
         """
         blocks = prompt if isinstance(prompt, Briefing) else prompt_blocks(prompt)
@@ -204,7 +210,7 @@ class Runner:
 
     def _open(self) -> TaskHost:
         if self._tasks is None:
-            raise RuntimeError("this Runner is closed; start runs inside `async with Runner() as runner:`")
+            raise RuntimeError(f"this Runner is {self._state}; start runs inside `async with Runner() as runner:`")
         return self._tasks
 
     def _start_job(self, parts: tuple[AgentSpec, _Blocks, Wanted], on_end: Callable[[Run], None]) -> Run | None:
@@ -246,9 +252,16 @@ def run_subagent_sync(
     spec: AgentSpec, prompt: Prompt, *, result_type: Any = None, max_repairs: int = MAX_REPAIRS
 ) -> RunResult:
     """`run_subagent` for programs without an event loop. Raises RuntimeError where one runs already."""
+    if _loop_runs():
+        raise RuntimeError(
+            "an event loop runs in this thread already; write `await run_subagent(spec, prompt)` instead"
+        )
+    return anyio.run(functools.partial(run_subagent, spec, prompt, result_type=result_type, max_repairs=max_repairs))
+
+
+def _loop_runs() -> bool:
     try:
         anyio.get_current_task()
-    except RuntimeError:  # there is none, as it should be
-        asked = functools.partial(run_subagent, spec, prompt, result_type=result_type, max_repairs=max_repairs)
-        return anyio.run(asked)
-    raise RuntimeError("an event loop runs in this thread already; write `await run_subagent(spec, prompt)` instead")
+    except RuntimeError:
+        return False
+    return True

@@ -38,6 +38,9 @@ async def test_a_run_gives_its_answer_and_its_facts(tmp_path: Path) -> None:
 def test_the_sync_door_needs_no_loop(tmp_path: Path) -> None:
     """For programs without asyncio."""
     assert run_subagent_sync(hello(tmp_path), "you").text == "Hello, you"
+    with pytest.raises(TypeError, match="prompt must be") as caught:
+        run_subagent_sync(hello(tmp_path), 3)  # type: ignore[arg-type]  # the mistake under test
+    assert caught.value.__context__ is None  # a traceback begins with the mistake
 
 
 async def test_the_sync_door_refuses_to_run_inside_a_loop(tmp_path: Path) -> None:
@@ -291,15 +294,18 @@ async def test_a_wrong_prompt_raises_before_anything_starts(
 async def test_a_closed_runner_starts_nothing(tmp_path: Path) -> None:
     """And says how to use it."""
     runner = Runner()
-    with pytest.raises(RuntimeError, match="async with"):
+    with pytest.raises(RuntimeError, match="this Runner is not open yet; start runs inside `async with"):
         await runner.start(hello(tmp_path), "x")
     async with runner:
+        assert repr(runner) == "<Runner open, 0 runs, at most 32 at once>"
         with pytest.raises(RuntimeError, match="in use"):
             await runner.__aenter__()
         with pytest.raises(TypeError, match="AgentSpec"):
             await runner.start(("python", "-c", ""), "x")  # type: ignore[arg-type]  # the mistake under test
         with pytest.raises(TypeError, match="job"):
             _ = [pair async for pair in runner.run_many([5])]  # type: ignore[list-item]  # the mistake under test
+    with pytest.raises(RuntimeError, match="this Runner is closed; start runs inside `async with"):
+        runner.run_many([(hello(tmp_path), "x")])
 
 
 @pytest.mark.parametrize("value", [0, -1, True, 1.5, "4"])

@@ -26,7 +26,7 @@ from acp_client.outcome import RunResult
 from acp_client.prompt import Briefing
 from acp_client.run.handle import Run
 from acp_client.runner import Runner
-from acp_client.structured.output_type import OutputType
+from acp_client.structured.wanted import Wanted
 
 OnTrace: TypeAlias = Callable[[list[Entry]], object]
 """Called with the trace of each request that has ended."""
@@ -39,8 +39,7 @@ class Call:
     declared: SubAgent
     task: str
     briefing: Briefing
-    result_type: OutputType | None
-    max_repairs: int
+    wanted: Wanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +87,13 @@ class Desk:
         return answer
 
     async def _start(self, call: Call) -> Run:
-        asked: dict[str, Any] = {}
-        if call.result_type is not None:
-            asked = {"result_type": call.result_type, "max_repairs": call.max_repairs}
-        return await self._runner.start(call.declared.agent, call.briefing, max_depth=self._max_depth, **asked)
+        return await self._runner.start(
+            call.declared.agent,
+            call.briefing,
+            result_type=call.wanted.output_type,
+            max_repairs=call.wanted.max_repairs,
+            max_depth=self._max_depth,
+        )
 
     def _hand_on(self, answer: Answer) -> None:
         if self._on_trace is None:

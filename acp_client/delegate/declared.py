@@ -20,10 +20,18 @@ def _as_agent(value: Any) -> Any:
     return value
 
 
-def _as_sub_agents(value: Any) -> Any:
-    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
-        raise ValueError("must be a list of SubAgent")  # noqa: TRY004  # pydantic turns a ValueError into its own
-    return check_declared(value)
+def check_declared(declared: Any) -> tuple[SubAgent, ...]:
+    """All of them, if each is a SubAgent and no name comes twice. Raises ValueError, naming the place."""
+    if isinstance(declared, str | bytes | Mapping | SubAgent) or not isinstance(declared, Iterable):
+        raise ValueError(f"must be a list of SubAgent, not {type(declared).__name__}")  # noqa: TRY004  # pydantic's
+    found: dict[str, SubAgent] = {}
+    for index, one in enumerate(declared):
+        if not isinstance(one, SubAgent):
+            raise ValueError(f"[{index}] must be a SubAgent, not {type(one).__name__}; give a list of them")  # noqa: TRY004  # as above
+        if one.name in found:
+            raise ValueError(f"[{index}] is a second {one.name!r}; each sub-agent has a name of its own")
+        found[one.name] = one
+    return tuple(found.values())
 
 
 class SubAgent(Frozen):
@@ -42,7 +50,7 @@ class SubAgent(Frozen):
     agent: Annotated[SkipValidation[AgentSpec], BeforeValidator(_as_agent)]
     history_cap: Annotated[int, Field(ge=0, strict=True)] | None = None
     result_type: Any = None
-    sub_agents: Annotated[tuple[SkipValidation[SubAgent], ...], BeforeValidator(_as_sub_agents)] = ()
+    sub_agents: Annotated[tuple[SkipValidation[SubAgent], ...], BeforeValidator(check_declared)] = ()
 
     if TYPE_CHECKING:  # what may be passed is wider than what is kept
 
@@ -65,15 +73,3 @@ class SubAgent(Frozen):
         return f"SubAgent(name={self.name!r}, agent={self.agent!r})"
 
     __str__ = __repr__
-
-
-def check_declared(declared: Iterable[Any]) -> tuple[SubAgent, ...]:
-    """All of them, if each is a SubAgent and no name comes twice. Raises ValueError, naming the place."""
-    found: dict[str, SubAgent] = {}
-    for index, one in enumerate(declared):
-        if not isinstance(one, SubAgent):
-            raise ValueError(f"[{index}] must be a SubAgent, not {type(one).__name__}; give a list of them")  # noqa: TRY004  # as above
-        if one.name in found:
-            raise ValueError(f"[{index}] is a second {one.name!r}; each sub-agent has a name of its own")
-        found[one.name] = one
-    return tuple(found.values())

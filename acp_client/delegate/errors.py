@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import Final
 
+from acp_client.frozen import did_you_mean
 from acp_client.outcome import RunResult
 from acp_client.safe_text import printable
 
@@ -20,10 +20,8 @@ class UnknownSubAgent(LookupError):
 
     def __init__(self, name: object, declared: Sequence[str]) -> None:
         asked = shown_name(name)
-        near = get_close_matches(asked, declared, 1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
         there = f"declared are: {', '.join(declared)}" if declared else "none are declared"
-        super().__init__(f"there is no sub-agent {asked!r}; {there}{hint}")
+        super().__init__(f"there is no sub-agent {asked!r}; {there}{did_you_mean(asked, declared)}")
         self.name = name
 
 

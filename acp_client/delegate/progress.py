@@ -72,8 +72,9 @@ class Reporter:
     A start and its stop are always told, each once.
     """
 
-    def __init__(self, on_progress: OnProgress | None) -> None:
+    def __init__(self, on_progress: OnProgress | None, *, told_seconds: float = TOLD_SECONDS) -> None:
         self._tell = on_progress
+        self._seconds = told_seconds
         self._slow = False
 
     @property
@@ -82,11 +83,11 @@ class Reporter:
         return self._tell is not None and not self._slow
 
     async def tell(self, progress: Progress) -> None:
-        """Returns once it is told, after `TOLD_SECONDS` at the most. Raises only the cancellation of the caller."""
+        """Returns once it is told, after `told_seconds` at the most. Raises only the cancellation of the caller."""
         if self._tell is None:
             return
         try:
-            with anyio.move_on_after(TOLD_SECONDS) as scope:
+            with anyio.move_on_after(self._seconds) as scope:
                 told = self._tell(progress)
                 if inspect.isawaitable(told):
                     await told
@@ -98,5 +99,5 @@ class Reporter:
             get_logger(__name__).warning(
                 "on_progress is too slow; it hears no more live events of this request",
                 sub_agent=progress.name,
-                seconds=TOLD_SECONDS,
+                seconds=self._seconds,
             )

@@ -5,7 +5,7 @@ Owns the arguments of a request and what its result becomes. What happens in bet
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from enum import Enum
 from typing import Any, Final, Literal, TypeAlias, TypeVar, overload
 
@@ -27,7 +27,7 @@ from acp_client.outcome import RunResult
 from acp_client.run.depth import check_levels
 from acp_client.runner import Runner
 from acp_client.safe_text import printable
-from acp_client.structured.output_type import OutputType
+from acp_client.structured.wanted import MAX_REPAIRS, want
 
 MAX_PARTIAL_CHARS: Final = 4000
 """Of what a run had said before it failed: enough for a model to go on with."""
@@ -79,16 +79,17 @@ class SubAgents:
     ) -> None:
         if not isinstance(runner, Runner):
             raise TypeError(f"runner must be a Runner, not {type(runner).__name__}")
-        if not parent_name.strip() or SEPARATOR.strip() in parent_name:
-            raise ValueError(f"parent_name must be a name that people read, without {SEPARATOR.strip()!r}")
+        _check_parent_name(parent_name)
         if check_levels(max_depth) in (None, 0):
             raise ValueError(f"max_depth is {max_depth!r}; with sub-agents it is an integer of at least 1")
+        _check_callable("on_progress", on_progress)
+        _check_callable("on_trace", on_trace)
         self._declared: Final = {one.name: one for one in check_declared(declared)}
         self._below: Final = {
             one.name: hand_down(one.sub_agents) for one in self._declared.values() if one.sub_agents and max_depth > 1
         }
         self._desk: Final = Desk(runner, parent_name, on_progress=on_progress, on_trace=on_trace, max_depth=max_depth)
-        self._warn_of_leaves(max_depth)
+        _warn_of_leaves(self._declared, max_depth)
 
     def __repr__(self) -> str:
         return f"<SubAgents {', '.join(self._declared) or 'none'}>"
@@ -97,13 +98,6 @@ class SubAgents:
     def names(self) -> tuple[str, ...]:
         """The names there are, as declared."""
         return tuple(self._declared)
-
-    def _warn_of_leaves(self, max_depth: int) -> None:
-        parents = [one.name for one in self._declared.values() if one.sub_agents]
-        if parents and max_depth == 1:
-            get_logger(__name__).warning(
-                "sub-agents of sub-agents are ignored: with max_depth=1 sub-agents are leaves", declared_by=parents
-            )
 
     # ---- the ways to ask
 
@@ -116,7 +110,7 @@ class SubAgents:
         history: _History = None,
         history_cap: _Cap = DECLARED,
         result_type: Any = DECLARED,
-        max_repairs: int = 1,
+        max_repairs: int = MAX_REPAIRS,
     ) -> Coroutine[Any, Any, RunResult]:
         """Ask, and get the whole RunResult; a child's failure is in it, and never raises.
 
@@ -136,7 +130,7 @@ class SubAgents:
         context: Any = None,
         history: _History = None,
         history_cap: _Cap = DECLARED,
-        max_repairs: int = 1,
+        max_repairs: int = MAX_REPAIRS,
     ) -> Coroutine[Any, Any, _T]: ...
     @overload
     def request(
@@ -149,7 +143,7 @@ class SubAgents:
         context: Any = None,
         history: _History = None,
         history_cap: _Cap = DECLARED,
-        max_repairs: int = 1,
+        max_repairs: int = MAX_REPAIRS,
     ) -> Coroutine[Any, Any, _T | str]: ...
     @overload
     def request(
@@ -162,7 +156,7 @@ class SubAgents:
         context: Any = None,
         history: _History = None,
         history_cap: _Cap = DECLARED,
-        max_repairs: int = 1,
+        max_repairs: int = MAX_REPAIRS,
     ) -> Coroutine[Any, Any, Any]: ...
     def request(  # noqa: PLR0913  # the arguments of a request, by name
         self,
@@ -174,7 +168,7 @@ class SubAgents:
         context: Any = None,
         history: _History = None,
         history_cap: _Cap = DECLARED,
-        max_repairs: int = 1,
+        max_repairs: int = MAX_REPAIRS,
     ) -> Coroutine[Any, Any, Any]:
         """Ask, and get the value: the structured one if the child completed with one, else its final text.
 
@@ -193,7 +187,7 @@ class SubAgents:
         history: _History = None,
         history_cap: _Cap = DECLARED,
         result_type: Any = DECLARED,
-        max_repairs: int = 1,
+        max_repairs: int = MAX_REPAIRS,
     ) -> Coroutine[Any, Any, ToolReply]:
         """Ask, and get one tool result: for the model its `for_model()`, for people the trace that hangs on it.
 
@@ -210,6 +204,7 @@ class SubAgents:
 
         `history` gives the parent's messages at the moment of a call; without it a sub-agent gets none.
         """
+        _check_callable("history", history)
 
         def ask(name: str, **arguments: Any) -> Coroutine[Any, Any, ToolReply]:
             told = history() if history is not None else None
@@ -227,10 +222,8 @@ class SubAgents:
             raise UnknownSubAgent(name, self.names)
         messages = snapshot(history, declared.history_cap if cap is DECLARED else cap)
         briefing = brief(check_task(task), copy_context(context), messages, self._below.get(name, ()))
-        wanted = OutputType.of(declared.result_type if result_type is DECLARED else result_type)
-        if type(max_repairs) is not int or max_repairs < 0:
-            raise ValueError(f"max_repairs is {max_repairs!r}; it is an integer of at least 0")
-        return Call(declared, task, briefing, wanted, max_repairs)
+        wanted = want(declared.result_type if result_type is DECLARED else result_type, max_repairs)
+        return Call(declared, task, briefing, wanted)
 
     async def _run(self, call: Call) -> RunResult:
         return (await self._desk.carry_out(call)).result
@@ -245,13 +238,35 @@ class SubAgents:
     async def _reply(self, call: Call) -> ToolReply:
         answer = await self._desk.carry_out(call)
         failed = answer.result.status != "completed"
-        content = _say_failed(call, answer) if failed else _say_value(call, answer.result)
+        try:
+            content = _say_failed(call, answer) if failed else _say_value(call, answer.result)
+        except ValueError as error:  # a serializer of the type's own, which may say anything
+            failed, why = True, printable(str(error), max_chars=MAX_MODEL_WHY_CHARS)
+            content = f"sub-agent {call.declared.name!r} completed with a value that cannot be written as JSON: {why}"
         return ToolReply(call.declared.name, content, failed, answer.result, tuple(answer.trace))
+
+
+def _warn_of_leaves(declared: Mapping[str, SubAgent], max_depth: int) -> None:
+    parents = [name for name, one in declared.items() if one.sub_agents]
+    if parents and max_depth == 1:
+        get_logger(__name__).warning(
+            "sub-agents of sub-agents are ignored: with max_depth=1 sub-agents are leaves", declared_by=parents
+        )
+
+
+def _check_parent_name(name: object) -> None:
+    if not isinstance(name, str) or not name.strip() or SEPARATOR.strip() in name:
+        raise ValueError(f"parent_name must be a name that people read, without {SEPARATOR.strip()!r}")
+
+
+def _check_callable(field: str, given: object) -> None:
+    if given is not None and not callable(given):
+        raise TypeError(f"{field} must be a function, or None; it is of type {type(given).__name__}")
 
 
 def has_value(call: Call, result: RunResult) -> bool:
     """True if a completed run has a structured value, which may be None where a type was asked for."""
-    return result.structured is not None or call.result_type is not None
+    return result.structured is not None or call.wanted.output_type is not None
 
 
 async def _refused(name: object, error: Exception) -> ToolReply:

@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 
 
 class Answering:
-    """What is wanted, and what has come of it. `repairs`: further prompts that were sent."""
+    """What is wanted, and what has come of it. `repairs`: further prompts that were sent.
+
+    An agent that completed with a value, which did not fit, knows how to: what it says in prose when it is asked again
+    is no value, even where it quotes its faults.
+    """
 
     def __init__(self, wanted: Wanted, session: Session) -> None:
         self.repairs = 0
@@ -28,6 +32,7 @@ class Answering:
         self._extended = False
         self._tool = False
         self._fits = False
+        self._completes = False
         self._value: Any = None
         self._error: OutputInvalid | None = None
 
@@ -70,10 +75,11 @@ class Answering:
         assert self._type is not None  # nothing else is found not to fit
         assert self._error is not None
         if self.repairs >= self._max_repairs:
-            times = "no repair was allowed" if not self.repairs else f"repairs tried: {self.repairs}"
+            times = f"repairs tried: {self.repairs}" if self.repairs else "no repair was allowed"
+            more = "" if self.repairs else ", or allow a repair"
             message = (
                 f"the answer has no value that fits result_type ({times}): {self._error}; the raw text is kept: make "
-                "the task or the type plainer, or raise max_repairs"
+                f"the task or the type plainer{more}"
             )
             raise EndRun(Ending("output_invalid", message, request="session/prompt"))
         self.repairs += 1
@@ -109,7 +115,11 @@ class Answering:
 
         assert self._type is not None  # checked by who asks
         if self._session.has_structured:
+            self._completes = True
             return self._type.validate(self._session.structured)
+        if self._completes:
+            assert self._error is not None  # a value that fits ends the run
+            raise self._error
         verbatim, apart = self._session.turn.answer.turn_texts()
         try:
             return last_fitting(verbatim, self._type)

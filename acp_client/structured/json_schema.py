@@ -1,7 +1,8 @@
 """Values of a JSON Schema (2020-12): the schema is checked once, when it is given, and its findings are faults.
 
 Owns what a wrong schema is told. No reference is ever fetched: one that leads out of the schema is refused. `format`
-is a note, as the standard has it; `jsonschema` is imported here, when the first schema is given. Pure.
+is a note, as the standard has it; `jsonschema` is imported here, when the first schema is given. Pure. The time that a
+`pattern` takes is its author's to bound: `re` may try a hostile string in exponentially many ways, and holds the loop.
 """
 
 from __future__ import annotations
@@ -28,14 +29,16 @@ class SchemaType:
     """A JSON Schema. Raises ValueError or TypeError that names the place in the schema and the rule."""
 
     def __init__(self, given: Mapping[str, Any]) -> None:
-        from jsonschema import Draft202012Validator  # noqa: PLC0415  # costs a tenth of a second
+        from jsonschema import Draft202012Validator, validators  # noqa: PLC0415  # costs a tenth of a second
         from referencing.jsonschema import DRAFT202012, EMPTY_REGISTRY  # noqa: PLC0415
 
         self.schema: Final = _snapshot(given)
         _check(self.schema, Draft202012Validator)
         resource = DRAFT202012.create_resource(self.schema)
         _check_references(resource, EMPTY_REGISTRY)
-        self._validator: Final = Draft202012Validator(self.schema, registry=EMPTY_REGISTRY)
+        judged = {name: part for name, part in self.schema.items() if name != "$schema"}  # would choose the class again
+        linear = cast("Any", validators).extend(Draft202012Validator, {"uniqueItems": _unique_items})
+        self._validator: Final = linear(judged, registry=EMPTY_REGISTRY)
         try:
             next(self._validator.iter_errors(None), None)
         except RecursionError as error:
@@ -107,6 +110,23 @@ def _look_into(resource: Resource[Any], resolver: Any) -> None:
                 ) from error
     for sub in resource.subresources():
         _look_into(sub, inner)
+
+
+def _unique_items(_validator: Any, wanted: Any, value: Any, _schema: Any) -> Iterator[ValidationError]:
+    """As jsonschema has it, but not in time that grows with the square of the list."""
+    from jsonschema import ValidationError  # noqa: PLC0415  # as above
+
+    if wanted is True and isinstance(value, list) and len(set(map(_key, value))) < len(value):
+        yield ValidationError("has an item twice")
+
+
+def _key(value: Any) -> Any:
+    """The same for values that are equal as JSON, and for no others: 1 is 1.0, and true is not 1."""
+    if isinstance(value, dict):
+        return dict, frozenset((name, _key(one)) for name, one in value.items())
+    if isinstance(value, list):
+        return list, tuple(map(_key, value))
+    return (bool, value) if isinstance(value, bool) else value
 
 
 def _faults(errors: Iterable[ValidationError]) -> Iterator[Fault]:

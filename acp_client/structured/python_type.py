@@ -10,7 +10,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final
 
-from pydantic import PydanticUserError, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from acp_client.structured.faults import Fault, OutputInvalid, fault, kind_of
@@ -21,13 +21,16 @@ MAX_FOUND: Final = 1000
 
 
 class PythonType:
-    """Whatever pydantic has a schema for. Raises TypeError that names what it has none for."""
+    """Whatever pydantic has a schema for. Raises TypeError that names what it has none for.
+
+    A type's validators, hooks and names are the caller's code, and may raise anything.
+    """
 
     def __init__(self, given: Any) -> None:
         self._adapter: Final[TypeAdapter[Any]] = _adapter(given)
         try:
             self.schema: Final[dict[str, Any]] = self._adapter.json_schema()
-        except PydanticUserError as error:
+        except Exception as error:
             raise TypeError(f"result_type {_name(given)} has no JSON Schema: {_first_line(error)}") from error
 
     def validate(self, value: Any) -> Any:
@@ -37,8 +40,10 @@ class PythonType:
             return self._adapter.validate_json(text)
         except ValidationError as error:
             raise OutputInvalid(map_faults(error, value)) from error
-        except Exception as error:  # a validator is the caller's code: its fault must not end the run
-            rule = f"the type's own validation failed with {type(error).__name__}: {error}"
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # SystemExit too: nothing that a validator raises may end the run, or the loop
+            rule = f"the type's own validation failed with {type(error).__name__}: {_said(error)}"
             raise OutputInvalid([fault((), rule, kind_of(value))]) from error
 
 
@@ -60,17 +65,27 @@ def _adapter(given: Any) -> TypeAdapter[Any]:
         )
     try:
         return TypeAdapter(given)
-    except (PydanticUserError, NameError) as error:
+    except Exception as error:
         raise TypeError(f"result_type {_name(given)} is no type that pydantic knows: {_first_line(error)}") from error
 
 
 def _name(given: Any) -> str:
-    name = getattr(given, "__name__", None)
-    return name if isinstance(name, str) else repr(given)[:MAX_NAME_CHARS]
+    try:
+        name = getattr(given, "__name__", None)
+        return name if isinstance(name, str) else repr(given)[:MAX_NAME_CHARS]
+    except Exception:  # noqa: BLE001  # it has no name that can be told
+        return f"of type {type(given).__name__}"
 
 
 def _first_line(error: Exception) -> str:
-    return str(error).partition("\n")[0]
+    return _said(error).partition("\n")[0]
+
+
+def _said(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001  # likewise
+        return "it says nothing"
 
 
 def map_faults(error: ValidationError, value: Any) -> list[Fault]:

@@ -61,6 +61,11 @@ def test_a_declaration_is_frozen_and_shows_no_arguments() -> None:
         ({"max_depth": 0}, "max_depth is 0; with sub-agents it is an integer of at least 1"),
         ({"max_depth": None}, "max_depth is None"),
         ({"max_depth": True}, "max_depth is True"),
+        ({"declared": 5}, "must be a list of SubAgent, not int"),
+        ({"declared": sub_agent()}, "must be a list of SubAgent, not SubAgent"),
+        ({"parent_name": 3}, "parent_name must be a name"),
+        ({"on_progress": 3}, "on_progress must be a function, or None; it is of type int"),
+        ({"on_trace": []}, "on_trace must be a function, or None; it is of type list"),
         ({"runner": None}, "runner must be a Runner, not NoneType"),
     ],
 )

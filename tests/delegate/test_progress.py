@@ -6,7 +6,6 @@ import anyio
 import pytest
 
 from acp_client import SubAgentEvent, SubAgentStarted, SubAgentStopped, TextChunk
-from acp_client.delegate import progress
 from acp_client.delegate.progress import Reporter
 
 STARTED = SubAgentStarted("risk_judge", "id", "Trades Agent")
@@ -56,18 +55,15 @@ async def test_a_function_that_fails_is_logged_and_told_the_next_all_the_same(
         assert "ZeroDivisionError" in caplog.text
 
 
-async def test_a_function_that_never_returns_hears_no_more_live_events(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_a_function_that_never_returns_hears_no_more_live_events(caplog: pytest.LogCaptureFixture) -> None:
     """It is given up after a bounded time, and said once; a start and its stop are told whatever happens."""
-    monkeypatch.setattr(progress, "TOLD_SECONDS", 0.01)
     told: list[Any] = []
 
     async def hang(one: Any) -> None:
         told.append(one)
         await anyio.sleep_forever()
 
-    reporter = Reporter(hang)
+    reporter = Reporter(hang, told_seconds=0.01)
     with anyio.fail_after(10):
         await reporter.tell(STARTED)
         wanted = reporter.wants_events

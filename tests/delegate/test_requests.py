@@ -8,7 +8,7 @@ from typing import Any
 
 import anyio
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, model_serializer
 
 from acp_client import (
     AgentSpec,
@@ -224,6 +224,26 @@ async def test_a_failed_run_is_a_text_that_a_model_can_read(tmp_path: Path) -> N
     assert (first.is_error, second.is_error) == (True, True)
     ends = [(type(one), one.name) for one in told if not isinstance(one, SubAgentEvent)]
     assert ends == [(kind, name) for name in ("crash", "gone") for kind in (SubAgentStarted, SubAgentStopped)]
+
+
+class Unwritable(BaseModel):
+    """A value whose own serializer fails."""
+
+    n: int
+
+    @model_serializer
+    def _write(self) -> dict[str, Any]:
+        raise SystemExit(self.n)
+
+
+async def test_a_value_that_cannot_be_written_is_told_to_the_model(tmp_path: Path) -> None:
+    """The parent has it all the same."""
+    child = scripted(tmp_path, {"prompt": [{"chunk": '{"n": 3}'}]})
+    async with asked(declare("judge", child)) as sub_agents:
+        reply = await sub_agents.request_for_model("judge", task="x", result_type=Unwritable)
+    assert reply.for_model().startswith("sub-agent 'judge' completed with a value that cannot be written as JSON: ")
+    assert reply.result is not None
+    assert (reply.is_error, reply.result.structured) == (True, Unwritable(n=3))
 
 
 async def test_eight_at_once_do_not_disturb_each_other(tmp_path: Path) -> None:

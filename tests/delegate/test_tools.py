@@ -86,3 +86,10 @@ def test_pydantic_ai_takes_it_as_one_of_its_tools() -> None:
     assert kinds == ["user-prompt", "tool-call", "tool-return", "text"]
     assert told[0]["parts"][0]["content"] == "Judge it"
     assert (told[0]["instructions"], told[2]["parts"][0]["content"]) == ("Be brief.", "[masked]")
+
+
+def test_a_history_that_is_no_function_is_refused_when_the_tools_are_made() -> None:
+    """It is asked at each call for the messages of that moment; a list would be those of one."""
+    messages: Any = [{"role": "user", "content": "Book it."}]
+    with pytest.raises(TypeError, match="history must be a function, or None; it is of type list"):
+        SubAgents([], runner=Runner()).as_tools(history=messages)

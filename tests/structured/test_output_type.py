@@ -1,12 +1,15 @@
 """What an output type is made of, what it says to a tool, and what it says of a value that does not fit."""
 
+import asyncio
 import datetime as dt
 import json
+import time
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Optional
 
 import pytest
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, field_validator
+from pydantic_core import core_schema
 from typing_extensions import TypedDict  # pydantic wants this one before Python 3.12
 
 from acp_client.structured.faults import MAX_FAULTS, OutputInvalid
@@ -101,6 +104,7 @@ WRONG: list[tuple[Any, Any, str]] = [
     ({"oneOf": [{}, {}]}, 1, "fits several"),
     ({"enum": [1, "a"]}, [], '$: should be one of [1, "a"] (it is an array)'),
     ({"additionalProperties": False}, {"b": 1}, "'b' was unexpected"),
+    ({"uniqueItems": True}, [{"a": [1], "b": 0}, {"b": 0.0, "a": [1.0]}], "$: should have no item twice (it is an a"),
 ]
 
 
@@ -114,6 +118,43 @@ def test_a_fault_is_told_by_its_place_its_rule_and_the_kind_of_what_is_there(giv
     assert len(message) < 2000
     assert "\n" not in message
     assert "xxx" not in message
+
+
+class Mute(BaseException):
+    """Says nothing of itself."""
+
+    def __str__(self) -> str:
+        raise ZeroDivisionError
+
+
+def raising(error: BaseException) -> Any:
+    """A type whose validator raises that."""
+
+    def validate(_value: int) -> int:
+        raise error
+
+    return Annotated[int, AfterValidator(validate)]
+
+
+@pytest.mark.parametrize("error", [SystemExit(3), GeneratorExit(), asyncio.CancelledError(), Mute()])
+def test_whatever_a_validator_raises_is_a_fault_of_the_value(error: BaseException) -> None:
+    """It would end the run otherwise, or the whole program; the user's own interrupt does."""
+    with pytest.raises(OutputInvalid, match=f"validation failed with {type(error).__name__}: "):
+        OutputType(raising(error)).validate(3)
+    with pytest.raises(KeyboardInterrupt):
+        OutputType(raising(KeyboardInterrupt())).validate(3)
+
+
+@pytest.mark.parametrize("dialect", [{}, {"$schema": "https://json-schema.org/draft/2020-12/schema"}])
+def test_items_are_compared_as_json_in_time_that_grows_with_their_number(dialect: dict[str, Any]) -> None:
+    """An agent chooses how many there are; pairwise it would be minutes. The root is reached by a reference too."""
+    given = {**dialect, "uniqueItems": True, "items": {"$ref": "#"}}
+    alike = [1, True, "1", None, 0, False, "", [], {}, [1], [True], {"a": 1}, {"a": True}, [[]], [{}], [[], {}]]
+    assert OutputType(given).validate(alike) == alike
+    many = [[n, {"a": n}, str(n)][n % 3] for n in range(20_000)]
+    began = time.process_time()
+    OutputType(given).validate([many])
+    assert time.process_time() - began < 10
 
 
 def test_of_very_many_faults_the_first_are_listed_and_the_rest_counted() -> None:
@@ -139,7 +180,32 @@ def test_a_value_of_absurd_depth_is_a_fault_and_no_crash(given: Any, depth: int)
         OutputType(given).validate(value)
 
 
+class NoName(type):
+    """Makes classes that cannot be shown."""
+
+    def __repr__(cls) -> str:
+        raise ZeroDivisionError
+
+
+class Hooked:
+    """Has a hook for pydantic that fails, and no name."""
+
+    def __repr__(self) -> str:
+        raise ZeroDivisionError
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, _source: Any, _handler: Any) -> Any:
+        return core_schema.int_schema()
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, _schema: Any, _handler: Any) -> Any:
+        raise KeyError("hook")
+
+
 NO_TYPES: list[tuple[Any, str]] = [
+    (NoName("Odd", (), {}), "result_type Odd is no type that pydantic knows: "),
+    (Hooked(), "result_type of type Hooked is no type that pydantic knows"),
+    (Hooked, "result_type Hooked has no JSON Schema: 'hook'"),
     ({"type": "strin"}, "result_type at $.type: no JSON Schema 2020-12: should be one of"),
     ({"properties": {"a": {"minimum": "x"}}}, "at $.properties.a.minimum: "),
     ({"properties": {"a": {"pattern": "("}}}, "at $.properties.a.pattern: "),

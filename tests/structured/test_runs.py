@@ -155,6 +155,20 @@ async def test_a_completion_that_does_not_fit_is_asked_for_again_and_wins_over_t
     assert any(fault.startswith("$.n: ") for fault in note["faults"])
 
 
+@pytest.mark.parametrize("prose", ["One shape, which does not fit: $[0]: no integer", ""])
+async def test_a_value_that_the_agent_does_not_mend_is_what_the_failure_tells_of(prose: str, tmp_path: Path) -> None:
+    """Whatever it says instead: what completes with values is not looked into for another, even one that would fit."""
+    turns = [[{"complete": ["x"]}], [{"chunk": prose}]]
+    result, prompts = await play(tmp_path, {"prompts": turns, **OURS_AS_HOOK}, list[int])
+    assert (result.reason, result.repairs, result.structured, len(prompts)) == ("output_invalid", 1, None, 2)
+    assert result.failure is not None
+    assert "(repairs tried: 1): $[0]: should be a valid integer" in result.failure.message
+    result, _ = await play(tmp_path, {"prompts": turns, **OURS_AS_HOOK}, list[int], max_repairs=0)
+    assert result.failure is not None
+    assert "(no repair was allowed): $[0]: should be a valid integer" in result.failure.message
+    assert result.failure.message.endswith("or allow a repair")
+
+
 async def test_a_tail_after_the_answer_is_waited_for_before_anything_is_asked_again(tmp_path: Path) -> None:
     """Some agents send the last of their text after the response."""
     limits = Limits(**(QUICK | {"late_update_grace_seconds": 1.5}))
