@@ -14,22 +14,22 @@ SECRET_VARIABLE = "ACP_SUBAGENTS_TOOLS_SECRET"  # noqa: S105  # a name
 CHUNK_BYTES = 65536
 
 
-def _upstream(link: socket.socket) -> None:
+def _upstream(link: socket.socket, source: int) -> None:
     """From our stdin to the parent; then the parent learns that no more will come."""
     try:
-        while data := os.read(0, CHUNK_BYTES):
+        while data := os.read(source, CHUNK_BYTES):
             link.sendall(data)
         link.shutdown(socket.SHUT_WR)
     except OSError:
         pass  # the parent is gone: the other direction sees it too
 
 
-def _downstream(link: socket.socket) -> None:
+def _downstream(link: socket.socket, sink: int) -> None:
     """From the parent to our stdout, until either is closed."""
     try:
         while data := link.recv(CHUNK_BYTES):
             while data:
-                data = data[os.write(1, data) :]
+                data = data[os.write(sink, data) :]
     except OSError:
         pass  # whoever started us is gone
 
@@ -41,10 +41,11 @@ def main() -> None:
         link.connect(sys.argv[1])
         link.sendall(os.environ.get(SECRET_VARIABLE, "").encode() + b"\n")
     except OSError as error:
+        link.close()
         sys.stderr.write(f"the parent that offers these tools cannot be reached: {error.strerror}\n")
         raise SystemExit(1) from None
-    _thread.start_new_thread(_upstream, (link,))
-    _downstream(link)
+    _thread.start_new_thread(_upstream, (link, 0))
+    _downstream(link, 1)
     os._exit(0)  # a read of stdin may never end
 
 

@@ -6,7 +6,9 @@ a shell it may be whatever a model has typed, so a name alone is not enough: not
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import count
 from typing import Any, Final
 
 from acp_client.policy.match.paths import has_diff
@@ -31,11 +33,13 @@ _UNSPECIFIC: Final = frozenset({"other", "think"})
 
 
 class OwnTools:
-    """The tools of one run under all their names. `alone`: no other server is given, whose tools could be called so."""
+    """The tools of one run under all their names, but those that a tool of `others`, its other servers, can have."""
 
-    def __init__(self, server: str, tools: Sequence[HostTool], *, alone: bool) -> None:
-        self._qualified = {shape.format(server=server, tool=tool.name): tool for tool in tools for shape in _SHAPES}
-        self._bare = {tool.name: tool for tool in tools} if alone else {}
+    def __init__(self, server: str, tools: Sequence[HostTool], *, others: Iterable[str] = ()) -> None:
+        names = {shape.format(server=server, tool=tool.name): tool for tool in tools for shape in _SHAPES}
+        theirs = [ends for other in others for ends in _ends(other)]
+        self._qualified = {name: tool for name, tool in names.items() if not _may_be_theirs(name, theirs)}
+        self._bare = {} if theirs else {tool.name: tool for tool in tools}
 
     def find(self, request: PermissionRequest) -> str | None:
         """The name of the tool that a permission is asked for, if it is one of ours.
@@ -75,10 +79,34 @@ def _fits(tool: HostTool, arguments: Any) -> bool:
     return isinstance(arguments, dict) and all(key in tool.schema.get("properties", {}) for key in arguments)
 
 
+def _ends(server: str) -> list[tuple[str, str]]:
+    """What stands before and after a tool's name, in each shape, in any spelling that agents make of a server's."""
+    spellings = {server, _ODD.sub("_", server)}
+    shapes = [shape.format(server=spelling, tool="\0").casefold() for shape in _SHAPES for spelling in spellings]
+    return [(head, tail) for head, _, tail in (shape.partition("\0") for shape in shapes)]
+
+
+def _may_be_theirs(name: str, theirs: Sequence[tuple[str, str]]) -> bool:
+    """True if there is a name for a tool that makes this of it: a server `mcp` may have a tool `host_tools__x`."""
+    low = name.casefold()
+    return any(low.startswith(head) and low.endswith(tail) and len(low) > len(head + tail) for head, tail in theirs)
+
+
 def server_name(taken: Iterable[str]) -> str:
-    """A name for our server that no other server of the session has, `[a-z0-9_]+`."""
-    used = set(taken)
-    name, number = "host_tools", 2
-    while name in used:
-        name, number = f"host_tools_{number}", number + 1
-    return name
+    """A name for our server, `[a-z0-9_]+`, that no other server's begins and that begins none.
+
+    Else a tool of one could read as a tool of the other: `tools_x` of a server `host`.
+    """
+    others = [words for name in taken if (words := _WORD.findall(name.casefold()))]
+    names = (f"host{'' if number == 1 else number}_tools" for number in count(1))
+    return next(name for name in names if not any(_begins(words, name.split("_")) for words in others))
+
+
+def _begins(one: Sequence[str], other: Sequence[str]) -> bool:
+    shorter = min(len(one), len(other))
+    return one[:shorter] == other[:shorter]
+
+
+_ODD: Final = re.compile(r"[^a-zA-Z0-9_-]")
+"""What agents replace by `_`, since model APIs do not take it."""
+_WORD: Final = re.compile(r"[a-z0-9]+")

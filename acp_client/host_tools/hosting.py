@@ -20,9 +20,10 @@ from anyio.from_thread import BlockingPortal
 from pydantic_core import to_json
 
 from acp_client.host_tools import bridge, sdk
+from acp_client.host_tools.folder import Folder, make_folder
 from acp_client.host_tools.lines import Connection
 from acp_client.host_tools.link import listen
-from acp_client.host_tools.socket_door import Doorkeeper, make_folder, remove_folder
+from acp_client.host_tools.socket_door import Doorkeeper
 from acp_client.host_tools.toolbox import RUN_OVER, Outcome, Toolbox
 from acp_client.host_tools.web import Route, WebHost
 from acp_client.process.threads import in_thread
@@ -77,18 +78,18 @@ class Hosting:
     # ---- the bridge
 
     async def _serve_bridges(self, task_status: anyio.abc.TaskStatus[dict[str, Any]]) -> None:
-        folder = await in_thread(make_folder, remove_folder)
+        folder = await in_thread(make_folder, Folder.remove)
         try:
             server = sdk.build_server(self.name, self._offer, self.toolbox.call)
             keeper = Doorkeeper(self._secret, lambda link, rest: Connection(link, server).serve(rest))
-            with listen(folder / "s") as listener:
-                task_status.started(self._stdio_entry(folder))
+            with listen(folder.socket) as listener:
+                task_status.started(self._stdio_entry(folder.socket))
                 await keeper.serve(listener)
         finally:
-            remove_folder(folder)  # two entries: shorter than a turn of the loop
+            folder.remove()
 
-    def _stdio_entry(self, folder: Path) -> dict[str, Any]:
-        arguments = ["-I", "-S", str(Path(bridge.__file__).resolve()), str(folder / "s"), self._hash]
+    def _stdio_entry(self, path: Path) -> dict[str, Any]:
+        arguments = ["-I", "-S", str(Path(bridge.__file__).resolve()), str(path), self._hash]
         env = [{"name": bridge.SECRET_VARIABLE, "value": self._secret}]
         return {"name": self.name, "command": sys.executable, "args": arguments, "env": env}
 

@@ -33,9 +33,18 @@ TOO_MANY: Final = -32000
 class Connection:
     """Serves one stream to its end. Never raises for what comes over it."""
 
-    def __init__(self, link: Link, server: Server[Any]) -> None:
+    def __init__(
+        self,
+        link: Link,
+        server: Server[Any],
+        *,
+        max_line_bytes: int = MAX_LINE_BYTES,
+        max_open_requests: int = MAX_OPEN_REQUESTS,
+    ) -> None:
         self._link = link
         self._server = server
+        self._max_line_bytes = max_line_bytes
+        self._max_open_requests = max_open_requests
         self._open: Counter[Any] = Counter()
         self._garbage = 0
         self._writing = anyio.Lock()
@@ -59,7 +68,7 @@ class Connection:
                 for part in more:
                     await self._take(bytes(begun), to_server)
                     begun = bytearray(part)
-                if len(begun) > MAX_LINE_BYTES or self._garbage >= MAX_GARBAGE_LINES:
+                if len(begun) > self._max_line_bytes or self._garbage >= MAX_GARBAGE_LINES:
                     return
                 received = await self._link.receive()
                 if not received:
@@ -78,8 +87,8 @@ class Connection:
             await self._refuse(None, PARSE_ERROR, "this line is no JSON-RPC message")
             return
         if isinstance(message, JSONRPCRequest):
-            if self._open.total() >= MAX_OPEN_REQUESTS:
-                await self._refuse(message.id, TOO_MANY, f"{MAX_OPEN_REQUESTS} requests are open; wait for an answer")
+            if self._open.total() >= (most := self._max_open_requests):
+                await self._refuse(message.id, TOO_MANY, f"{most} requests are open; wait for an answer")
                 return
             self._open[message.id] += 1
         elif isinstance(message, JSONRPCNotification) and message.method == "notifications/cancelled":

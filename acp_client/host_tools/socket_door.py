@@ -1,18 +1,15 @@
-"""The private socket by which bridges reach the tools of one run: who may connect, how many, and how it goes again.
+"""The private socket by which bridges reach the tools of one run: who may connect, and how many.
 
-Owns the folder, the socket and the check of who comes. What is said over a connection is `lines`'.
+Owns the check of who comes. Where the socket lies is `folder`'s, what is said over a connection `lines`'.
 """
 
 from __future__ import annotations
 
 import hmac
 import os
-import shutil
 import socket
 import struct
-import tempfile
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import Final, TypeAlias
 
 import anyio
@@ -21,37 +18,25 @@ from acp_client.host_tools.link import Link, accept
 from acp_client.logs import get_logger
 
 MAX_CONNECTIONS: Final = 16
-"""Of one run; agents have been seen to start two bridges."""
+"""Of one run, that have shown the secret; agents have been seen to start two bridges."""
+MAX_WAITING: Final = 16
+"""That have not; one more takes the place of the first. A bridge sends the secret as soon as it is connected, so who
+only waits cannot keep it out."""
 SECRET_SECONDS: Final = 5.0
-"""Until the secret is there, which a bridge sends first."""
+"""Until the secret is there."""
 MAX_SECRET_BYTES: Final = 256
-MAX_PATH_BYTES: Final = 100
-"""Of the socket's path: the kernel takes 107, some 103."""
 
 Talk: TypeAlias = Callable[[Link, bytes], Awaitable[None]]
-
-
-def make_folder() -> Path:
-    """A folder that only this user may enter, short enough for a socket in it. Blocks; raises OSError."""
-    for parent in (tempfile.gettempdir(), "/tmp"):  # noqa: S108  # a private folder is made in it
-        if len(os.fsencode(parent)) + len("/acp-tools-12345678/s") <= MAX_PATH_BYTES:
-            return Path(tempfile.mkdtemp(prefix="acp-tools-", dir=parent))
-    raise OSError(
-        f"no temporary folder has a path short enough for a socket (at most {MAX_PATH_BYTES} bytes): set TMPDIR"
-    )
-
-
-def remove_folder(folder: Path) -> None:
-    """Gone, with what is in it. Blocks; never raises."""
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 class Doorkeeper:
     """Lets in whom it may, and hands each connection to `talk` with what came after the secret."""
 
-    def __init__(self, secret: str, talk: Talk) -> None:
+    def __init__(self, secret: str, talk: Talk, *, secret_seconds: float = SECRET_SECONDS) -> None:
         self._secret = secret.encode()
         self._talk = talk
+        self._secret_seconds = secret_seconds
+        self._waiting: list[anyio.CancelScope] = []
         self._inside = 0
 
     async def serve(self, listener: socket.socket) -> None:
@@ -59,33 +44,44 @@ class Doorkeeper:
         async with anyio.create_task_group() as tasks:
             while True:
                 link = await accept(listener)
-                if self._inside < MAX_CONNECTIONS and peer_uid(link.socket) == os.geteuid():
-                    self._inside += 1
-                    tasks.start_soon(self._receive, link)
-                else:
+                if peer_uid(link.socket) != os.geteuid():
                     link.close()  # without a word
+                    continue
+                if len(self._waiting) >= MAX_WAITING:
+                    self._waiting.pop(0).cancel()
+                wait = anyio.CancelScope(deadline=anyio.current_time() + self._secret_seconds)
+                self._waiting.append(wait)
+                tasks.start_soon(self._receive, link, wait)
 
-    async def _receive(self, link: Link) -> None:
+    async def _receive(self, link: Link, wait: anyio.CancelScope) -> None:
         """One connection, to its end. Who does not know the secret is sent away without a word."""
         try:
-            rest = await self._check(link)
-            if rest is not None:
-                await self._talk(link, rest)
+            rest = await self._check(link, wait)
+            if rest is not None and self._inside < MAX_CONNECTIONS:
+                await self._let_in(link, rest)
         except Exception:  # noqa: BLE001  # the boundary: one connection must not end the others, nor the run
             get_logger(__name__).exception("a connection to the host tools failed")
         finally:
             link.close()
+
+    async def _let_in(self, link: Link, rest: bytes) -> None:
+        self._inside += 1
+        try:
+            await self._talk(link, rest)
+        finally:
             self._inside -= 1
 
-    async def _check(self, link: Link) -> bytes | None:
+    async def _check(self, link: Link, wait: anyio.CancelScope) -> bytes | None:
         """What came after the right secret; None for a wrong one, or none in time."""
         got = b""
-        with anyio.move_on_after(SECRET_SECONDS):
+        with wait:
             while b"\n" not in got and len(got) <= MAX_SECRET_BYTES:
                 more = await link.receive()
                 if not more:
-                    return None
+                    break
                 got += more
+        if wait in self._waiting:  # not sent away
+            self._waiting.remove(wait)
         secret, newline, rest = got.partition(b"\n")
         return rest if newline and hmac.compare_digest(secret, self._secret) else None
 

@@ -21,11 +21,11 @@ from pydantic_core import to_json
 from acp_client.outcome import HostToolCall, HostToolStatus
 from acp_client.process.redaction import Redactor
 from acp_client.safe_text import printable
-from acp_client.session.asking.people import is_cancelled
+from acp_client.session.asking.callback import raise_if_ours, words_of
 from acp_client.tools.context import Report, ToolContext
 from acp_client.tools.function import BadArguments
 from acp_client.tools.results import content_of
-from acp_client.tools.tool import HostTool
+from acp_client.tools.tool import Handler, HostTool
 
 MAX_CALLS_AT_ONCE: Final = 32
 """Of one run. A model asks for a handful side by side; more is a flood, and told to come one after another."""
@@ -105,7 +105,14 @@ class Toolbox:
     """The tools of one run. `listed` is set once the agent has asked what there is."""
 
     def __init__(
-        self, tools: Sequence[HostTool], overseer: Overseer, redactor: Redactor, *, run_id: str, agent: str
+        self,
+        tools: Sequence[HostTool],
+        overseer: Overseer,
+        redactor: Redactor,
+        *,
+        run_id: str,
+        agent: str,
+        max_calls_kept: int = MAX_CALLS_KEPT,
     ) -> None:
         self.tools: Final = {tool.name: tool for tool in tools}
         self.listed: Final = anyio.Event()
@@ -114,6 +121,7 @@ class Toolbox:
         self._redactor = redactor
         self._run_id = run_id
         self._agent = agent
+        self._max_calls_kept = max_calls_kept
         self._count = 0
         self._calls: list[Call] = []
         self._running: dict[int, Call] = {}
@@ -155,7 +163,7 @@ class Toolbox:
         self._count += 1
         call = Call(self._count, self._shown(name), self._kept(arguments), anyio.current_time())
         self._running[call.ordinal] = call
-        if len(self._calls) < MAX_CALLS_KEPT:
+        if len(self._calls) < self._max_calls_kept:
             self._calls.append(call)
         self._overseer.begin(call)
         return call
@@ -180,7 +188,8 @@ class Toolbox:
         except BadArguments as error:
             call.status = "failed"
             return Outcome.error(self._shown(f"the arguments do not fit the tool's schema: {error}"))
-        except Exception as error:  # noqa: BLE001  # a schema that cannot be followed, say: the parent's fault
+        except BaseException as error:  # noqa: BLE001  # the type's own validator, or a schema that is none
+            raise_if_ours(error)
             return self._failed(call, error)
         refused = await self._overseer.permit(call, arguments)
         if refused is not None:
@@ -194,18 +203,17 @@ class Toolbox:
             arguments = arguments | {tool.context_parameter: context}
         try:
             outcome = Outcome(content_of(await _value(tool, arguments)))
-        except (KeyboardInterrupt, GeneratorExit):
-            raise
+        except _RaisedInThread as raised:
+            return self._failed(call, raised.error)
         except BaseException as error:  # noqa: BLE001  # the boundary: a tool's failure is told to the model
-            if (ours := _cancellation(error)) is not None:
-                raise ours from None
+            raise_if_ours(error)
             return self._failed(call, error)
         call.status = "completed"
         return outcome
 
     def _failed(self, call: Call, error: BaseException) -> Outcome:
         call.status = "failed"
-        return Outcome.error(self._shown(_words(error)))
+        return Outcome.error(self._shown(words_of(error)))
 
     def _shown(self, text: str) -> str:
         return printable(self._redactor.redact(text[: 4 * MAX_ERROR_CHARS]), max_chars=MAX_ERROR_CHARS, multiline=True)
@@ -221,27 +229,25 @@ class Toolbox:
 async def _value(tool: HostTool, arguments: dict[str, Any]) -> Any:
     """What the handler returns: awaited here, or had from a thread that a cancel leaves behind."""
     if tool.runs_in_thread:
-        call = functools.partial(tool.handler, **arguments)
+        call = functools.partial(_call_in_thread, tool.handler, arguments)
         value = await anyio.to_thread.run_sync(call, limiter=_own_limiter(), abandon_on_cancel=True)
     else:
         value = tool.handler(**arguments)
     return await value if inspect.isawaitable(value) else value
 
 
-def _cancellation(error: BaseException) -> BaseException | None:
-    """What cancels the call, alone or in a group with what else went wrong in the tool's own tasks."""
-    if isinstance(error, BaseExceptionGroup):
-        return next((found for one in error.exceptions if (found := _cancellation(one)) is not None), None)
-    return error if isinstance(error, anyio.get_cancelled_exc_class()) and is_cancelled() else None
+class _RaisedInThread(Exception):
+    """By the tool itself: no cancel and no Ctrl-C reaches its thread."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
 
 
-def _words(error: BaseException) -> str:
-    """Type and message; the type alone where there is no message, or none to be had."""
+def _call_in_thread(handler: Handler, arguments: dict[str, Any]) -> Any:
     try:
-        message = str(error)
-    except Exception:  # noqa: BLE001  # the tool's own code, as the tool is
-        message = ""
-    return f"{type(error).__name__}: {message}" if message else type(error).__name__
+        return handler(**arguments)
+    except BaseException as error:
+        raise _RaisedInThread(error) from error
 
 
 async def _tell(report: Report, done: float, total: float | None, message: str | None) -> None:

@@ -11,7 +11,7 @@ import hmac
 import logging
 import socket
 import threading
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 HOST: Final = "127.0.0.1"
 
 MAX_CONNECTIONS: Final = 256
-"""At once, for all runs; what is over it is closed unread. An agent holds two or three."""
+"""At once, for all runs; one more takes the place of whoever has asked for nothing for longest, and is closed unread
+where all have asked. An agent holds two or three."""
 MAX_SESSIONS: Final = 16
 """Of one run."""
 MAX_BODY_BYTES: Final = 8 * 1024 * 1024
@@ -56,7 +57,9 @@ class Route:
 class WebHost:
     """The server of one runner; started by the first run that wants it. Every method but `url` blocks, for a moment."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, max_connections: int = MAX_CONNECTIONS, head_seconds: float = HEAD_SECONDS) -> None:
+        self._max_connections = max_connections
+        self._head_seconds = head_seconds
         self._lock = threading.Lock()
         self._routes: dict[str, Route] = {}
         self._thread: threading.Thread | None = None
@@ -112,7 +115,7 @@ class WebHost:
 
     async def _main(self, listener: socket.socket, started: Future[None]) -> None:
         self._loop = asyncio.get_running_loop()
-        self._web = _server(self._answer)
+        self._web = _server(self._answer, self._max_connections, self._head_seconds)
         started.set_result(None)  # the socket listens: who connects now waits for a moment
         await self._web.serve(sockets=[listener])
 
@@ -139,17 +142,15 @@ class WebHost:
             await asyncio.get_running_loop().create_future()
 
     async def _unmount(self, route: Route) -> None:
+        assert route.task is not None  # it was mounted
         self._routes.pop(route.path, None)
-        if route.task is not None:
-            route.task.cancel()
-            await asyncio.wait([route.task], timeout=STOP_SECONDS)
+        route.task.cancel()
+        await asyncio.wait([route.task], timeout=STOP_SECONDS)
 
     # ---- who gets in
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """The ASGI application: nothing is read of a request before it may come in."""
-        if scope["type"] != "http":
-            return
+        """The ASGI application, for http alone: nothing is read of a request before it may come in."""
         headers = {bytes(name).lower(): bytes(value) for name, value in scope["headers"]}
         status = self._judge(headers)
         route = self._routes.get(scope["path"])
@@ -188,7 +189,13 @@ def _end_idle(connection: Any) -> None:
         connection.transport.abort()
 
 
-def _server(app: Any) -> uvicorn.Server:
+def _longest_idle(connections: Iterable[Any]) -> Any:
+    """Of those over which no head of a request has come, the first. There is one: the last that came."""
+    idle = [one for one in connections if one.cycle is None and not one.transport.is_closing()]
+    return min(idle, key=lambda one: one.until.when())
+
+
+def _server(app: Any, max_connections: int, head_seconds: float) -> uvicorn.Server:
     import uvicorn  # noqa: PLC0415  # comes with the SDK
     from uvicorn.protocols.http.h11_impl import H11Protocol  # noqa: PLC0415  # as above
 
@@ -198,10 +205,10 @@ def _server(app: Any) -> uvicorn.Server:
     class Bounded(H11Protocol):
         def connection_made(self, transport: Any) -> None:
             self.logger = self.access_logger = quiet
+            self.until = self.loop.call_later(head_seconds, _end_idle, self)
             super().connection_made(transport)
-            if len(self.connections) > MAX_CONNECTIONS:
-                transport.abort()
-            self.loop.call_later(HEAD_SECONDS, _end_idle, self)
+            if len(self.connections) > max_connections:
+                _longest_idle(self.connections).transport.abort()
 
     config = uvicorn.Config(
         app,

@@ -105,9 +105,9 @@ class Offering:
             self.has_complete = True
         if not tools or self._closed:
             return []
-        servers = self._spec.mcp_servers
-        name = server_name(server.name for server in servers)
-        self._own = OwnTools(name, tools, alone=not servers)
+        others = [server.name for server in self._spec.mcp_servers]
+        name = server_name(others)
+        self._own = OwnTools(name, tools, others=others)
         self._session.permissions.own_tool = self._own.find
         self._session.turn.on_announced = self._announced
         self._toolbox = Toolbox(tools, self, self._facts.redactor, run_id=self._facts.run_id, agent=self._spec.label)

@@ -8,7 +8,12 @@ from typing import Any
 
 import anyio
 
+from acp_client.host_tools import sdk
+from acp_client.host_tools.folder import make_folder
 from acp_client.host_tools.hosting import Hosting, Way
+from acp_client.host_tools.lines import Connection
+from acp_client.host_tools.link import listen
+from acp_client.host_tools.socket_door import SECRET_SECONDS, Doorkeeper
 from acp_client.host_tools.toolbox import Call, Toolbox
 from acp_client.host_tools.web import WebHost
 from acp_client.outcome import HostToolCall
@@ -41,12 +46,10 @@ class Watch:
         return self.refuse.get(call.name)
 
 
-def toolbox(*tools: Callable[..., Any]) -> tuple[Toolbox, Watch]:
+def toolbox(*tools: Callable[..., Any], **bounds: int) -> tuple[Toolbox, Watch]:
     """A toolbox of these functions, and what watches over it."""
-    watch = Watch()
-    return Toolbox(
-        as_host_tools(tools), watch, Redactor([OTHER_SECRET, SECRET]), run_id="run-1", agent="an agent"
-    ), watch
+    watch, redactor = Watch(), Redactor([OTHER_SECRET, SECRET])
+    return Toolbox(as_host_tools(tools), watch, redactor, run_id="run-1", agent="an agent", **bounds), watch
 
 
 async def nothing(done: float, total: float | None, message: str | None) -> None:
@@ -55,10 +58,13 @@ async def nothing(done: float, total: float | None, message: str | None) -> None
 
 @asynccontextmanager
 async def served(
-    box: Toolbox, way: Way, *, web: WebHost | None = None, secret: str = SECRET
+    box: Toolbox, way: Way, *, web: WebHost | None = None, secret: str = SECRET, **bounds: Any
 ) -> AsyncIterator[dict[str, Any]]:
-    """The entry of `mcpServers` for a toolbox that is served, with others by `web`; nothing is left at the end."""
-    shared = web or WebHost()
+    """The entry of `mcpServers` for a toolbox that is served, with others by `web`; nothing is left at the end.
+
+    `bounds` are those of a WebHost of its own.
+    """
+    shared = web or WebHost(**bounds)
     hosting = Hosting(box, name="host_tools", secret=secret, web=lambda: shared)
     try:
         async with anyio.create_task_group() as tasks:
@@ -67,6 +73,28 @@ async def served(
     finally:
         if web is None:
             await anyio.to_thread.run_sync(shared.close)
+
+
+@asynccontextmanager
+async def behind_door(box: Toolbox, *, secret_seconds: float = SECRET_SECONDS, **bounds: Any) -> AsyncIterator[str]:
+    """The path of a socket by which a toolbox is reached, without a bridge; `bounds` are those of a connection."""
+
+    async def offer() -> Any:
+        return box.offer()
+
+    server = sdk.build_server("host_tools", offer, box.call)
+    keeper = Doorkeeper(
+        SECRET, lambda link, rest: Connection(link, server, **bounds).serve(rest), secret_seconds=secret_seconds
+    )
+    folder = make_folder()
+    try:
+        with listen(folder.socket) as listener:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(keeper.serve, listener)
+                yield str(folder.socket)
+                tasks.cancel_scope.cancel()
+    finally:
+        folder.remove()
 
 
 async def client(entry: dict[str, Any], *calls: tuple[str, Any], **more: Any) -> list[dict[str, Any]]:

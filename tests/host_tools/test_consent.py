@@ -1,5 +1,6 @@
 """Which permission requests are for our own tools: by their names, and by nothing that looks like another call."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -27,10 +28,10 @@ SHOWN = [
 """As agents show it."""
 
 
-def found(*, alone: bool = True, kind: str = "other", title: str | None = None, **raw: Any) -> str | None:
+def found(*, others: Iterable[str] = (), kind: str = "other", title: str | None = None, **raw: Any) -> str | None:
     """The tool that a request is for."""
     request = PermissionRequest("s", "c", title, raw.pop("name", None), kind, (), raw)
-    return OwnTools("host_tools", TOOLS, alone=alone).find(request)
+    return OwnTools("host_tools", TOOLS, others=others).find(request)
 
 
 @pytest.mark.parametrize("name", [*SHOWN, "get_price"])
@@ -74,11 +75,49 @@ def test_whatever_may_be_another_call_is_not_ours(call: dict[str, Any]) -> None:
 
 def test_beside_other_servers_a_bare_name_is_nobody_s() -> None:
     """It may be theirs."""
-    assert found(alone=False, title="get_price") is None
-    assert found(alone=False, title="host_tools__get_price") == "get_price"
+    assert found(others=["files"], title="get_price") is None
+    assert all(found(others=["files", "get_price"], title=name) == "get_price" for name in SHOWN)
 
 
-def test_our_server_s_name_is_one_that_no_other_has() -> None:
-    """Two of one name would shadow each other."""
-    assert server_name([]) == "host_tools"
-    assert server_name(["host_tools", "host_tools_2"]) == "host_tools_3"
+@pytest.mark.parametrize(
+    ("other", "tool", "shape"),
+    [
+        ("mcp", "host_tools__get_price", "{}__{}"),
+        ("mcp", "host_tools_get_price", "{}_{}"),
+        ("MCP", "host_tools__get_price", "{}__{}"),
+        ("mcp.", "host_tools__get_price", "{}_{}"),  # some agents write a server's name so: mcp_
+        ("mcp_", "host_tools__get_price", "{}_{}"),
+        ("host", "tools__get_price", "{}_{}"),
+        ("host", "tools_get_price", "{}_{}"),
+        ("host", "tools/get_price", "{}_{}"),
+        ("mcp_host", "tools_get_price", "{}_{}"),
+    ],
+)
+def test_a_name_that_a_tool_of_another_server_can_have_is_nobody_s(other: str, tool: str, shape: str) -> None:
+    """Else a server's author could call a tool so that it is allowed as ours."""
+    shown = shape.format("".join(one if one.isalnum() else "_" for one in other), tool).replace("MCP", "mcp")
+    assert found(title=shown) == "get_price"
+    assert found(title=shown, others=["files", other]) is None
+
+
+def test_beside_a_server_that_is_called_mcp_the_other_names_are_still_ours() -> None:
+    """It can have no tool whose name begins otherwise."""
+    kept = [name for name in SHOWN if not name.startswith("mcp")]
+    assert [name for name in SHOWN if found(title=name, others=["mcp"])] == kept
+
+
+@pytest.mark.parametrize(
+    ("taken", "name"),
+    [
+        ([], "host_tools"),
+        (["files", "", "\u6570\u636e"], "host_tools"),
+        (["host_tools"], "host2_tools"),
+        (["Host Tools"], "host2_tools"),
+        (["host"], "host2_tools"),
+        (["host_tools_get"], "host2_tools"),  # whose tool `price` would read as our `get_price`
+        (["host.tools", "host2", "host3-tools"], "host4_tools"),
+    ],
+)
+def test_our_server_s_name_and_another_s_begin_differently(taken: list[str], name: str) -> None:
+    """Two of one name would shadow each other, and a tool of one read as a tool of the other."""
+    assert server_name(taken) == name

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from math import inf
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,10 +16,9 @@ import pytest
 from anyio.abc import SocketStream
 
 from acp_client import ToolContext
-from acp_client.host_tools import bridge, lines, socket_door
-from acp_client.host_tools.lines import MAX_GARBAGE_LINES, PARSE_ERROR, TOO_MANY
-from acp_client.host_tools.socket_door import MAX_CONNECTIONS, peer_uid
-from tests.host_tools.serving import SECRET, client, served, toolbox
+from acp_client.host_tools.lines import MAX_GARBAGE_LINES, PARSE_ERROR, TOO_MANY, Connection
+from acp_client.host_tools.socket_door import MAX_CONNECTIONS, MAX_WAITING, peer_uid
+from tests.host_tools.serving import SECRET, behind_door, client, served, toolbox
 from tests.support.kernel import nothing_left
 from tests.support.mcp import client as mcp_client
 
@@ -44,10 +44,10 @@ def path_of(entry: dict[str, Any]) -> str:
 
 
 @asynccontextmanager
-async def connected(entry: dict[str, Any], secret: str = SECRET) -> AsyncIterator[SocketStream]:
+async def connected(path: str) -> AsyncIterator[SocketStream]:
     """A connection to the socket, after the secret."""
-    async with await anyio.connect_unix(path_of(entry)) as link:
-        await link.send(secret.encode() + b"\n")
+    async with await anyio.connect_unix(path) as link:
+        await link.send(SECRET.encode() + b"\n")
         yield link
 
 
@@ -94,26 +94,6 @@ async def test_a_client_lists_and_calls_over_the_bridge_and_hears_of_progress() 
     assert watch.began == ["add", "add"]
 
 
-async def test_a_bridge_ends_with_its_stdin_and_with_the_run() -> None:
-    """Whichever is first; and one that finds nobody says so."""
-    box, _ = toolbox(add)
-    with anyio.fail_after(SECONDS):
-        async with served(box, "stdio") as entry:
-            argv = [entry["command"], *entry["args"]]
-            env = {pair["name"]: pair["value"] for pair in entry["env"]}
-            assert (await anyio.run_process(argv, input=HELLO, env=env)).stdout.startswith(b'{"jsonrpc"')
-            process = await anyio.open_process(argv, env=env)
-            assert process.stdin is not None
-            assert process.stdout is not None
-            await process.stdin.send(HELLO)
-            assert await process.stdout.receive()
-        assert await process.wait() == 0
-        await process.aclose()
-        alone = await anyio.run_process(argv, env=env, check=False)
-    assert (alone.returncode, alone.stdout) == (1, b"")
-    assert b"cannot be reached" in alone.stderr
-
-
 @pytest.mark.parametrize("secret", ["", "wrong", SECRET[:-1], SECRET + "x", "x" * 1_000_000])
 async def test_without_the_secret_nothing_is_said(secret: str) -> None:
     """The connection is closed without a word, and others are served."""
@@ -124,19 +104,43 @@ async def test_without_the_secret_nothing_is_said(secret: str) -> None:
                 with suppress(anyio.BrokenResourceError):  # it was closed before all was sent
                     await link.send(secret.encode() + b"\n" + HELLO)
                 assert await read_to_end(link) == b""
-            async with connected(entry) as link:
+            async with connected(path_of(entry)) as link:
                 await link.send(HELLO)
                 assert (await answers(link, 1))[0]["id"] == 0
     assert watch.began == []
 
 
-async def test_who_sends_no_secret_is_sent_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In bounded time, so that silence holds no place."""
-    monkeypatch.setattr(socket_door, "SECRET_SECONDS", 0.01)
+async def test_who_sends_no_secret_is_sent_away() -> None:
+    """In bounded time, so that silence holds no place; who goes by itself leaves its place too."""
     box, _ = toolbox(add)
     with anyio.fail_after(SECONDS):
-        async with served(box, "stdio") as entry, await anyio.connect_unix(path_of(entry)) as link:
+        async with behind_door(box, secret_seconds=0.01) as path, await anyio.connect_unix(path) as link:
             assert await read_to_end(link) == b""
+        async with behind_door(box, secret_seconds=inf) as path:
+            for _ in range(MAX_WAITING + 1):
+                async with await anyio.connect_unix(path) as link:
+                    await link.send_eof()
+                    assert await read_to_end(link) == b""
+
+
+async def test_who_only_waits_keeps_no_bridge_out() -> None:
+    """Those that have shown no secret hold places of their own, and the first of them goes for one more."""
+    box, _ = toolbox(add)
+    with anyio.fail_after(SECONDS):
+        async with behind_door(box, secret_seconds=inf) as path:
+            silent = [await anyio.connect_unix(path) for _ in range(MAX_WAITING)]
+            async with connected(path) as link:
+                await link.send(HELLO)
+                assert (await answers(link, 1))[0]["id"] == 0
+                assert await read_to_end(silent[0]) == b""
+                silent.append(await anyio.connect_unix(path))
+                async with connected(path) as second:
+                    await second.send(HELLO)
+                    assert await answers(second, 1)
+                await link.send(frame(1, "tools/list"))
+                assert "result" in (await answers(link, 1))[0]
+            for one in silent:
+                await one.aclose()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
@@ -176,7 +180,7 @@ async def test_garbage_is_answered_and_ends_only_its_own_connection() -> None:
     box, watch = toolbox(add)
     with anyio.fail_after(SECONDS):
         async with served(box, "stdio") as entry:
-            async with connected(entry) as link:
+            async with connected(path_of(entry)) as link:
                 await link.send(frame(1, "server/wonder") + HELLO + HELLO + frame("x", "tools/wonder"))
                 told = sorted((str(one["id"]), "error" in one) for one in await answers(link, 4))
                 assert told == [("0", False), ("0", False), ("1", True), ("x", True)]
@@ -187,18 +191,17 @@ async def test_garbage_is_answered_and_ends_only_its_own_connection() -> None:
                 assert (await answers(link, 1))[0]["result"]["content"][0]["text"] == "3"
                 await link.send(b"garbage\n" * MAX_GARBAGE_LINES)
                 assert (await read_to_end(link)).count(b"\n") == MAX_GARBAGE_LINES - 4
-            async with connected(entry) as link:
+            async with connected(path_of(entry)) as link:
                 await link.send(HELLO)
                 assert await answers(link, 1)
     assert watch.began == ["add"]
 
 
-async def test_a_line_without_an_end_closes_its_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_line_without_an_end_closes_its_connection() -> None:
     """In bounded memory."""
-    monkeypatch.setattr(lines, "MAX_LINE_BYTES", 100_000)
     box, _ = toolbox(add)
     with anyio.fail_after(SECONDS):
-        async with served(box, "stdio") as entry, connected(entry) as link:
+        async with behind_door(box, max_line_bytes=100_000) as path, connected(path) as link:
             with pytest.raises(anyio.BrokenResourceError):
                 await link.send(b"x" * 10_000_000)
 
@@ -221,19 +224,16 @@ async def test_a_long_line_that_comes_byte_by_byte_costs_a_byte_each_time() -> N
     to_server, from_reader = anyio.create_memory_object_stream[Any](1)
     begun = time.process_time()
     with from_reader:
-        await lines.Connection(cast("Any", link), cast("Any", server))._read(to_server, b"x" * 7_000_000)
+        await Connection(cast("Any", link), cast("Any", server))._read(to_server, b"x" * 7_000_000)
     assert link.pieces < 0
     assert time.process_time() - begun < 1.5
 
 
-async def test_a_flood_of_calls_is_bounded_and_the_other_connections_are_served(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_flood_of_calls_is_bounded_and_the_other_connections_are_served() -> None:
     """What is over the bound is answered with an error at once, whatever ids it has."""
-    monkeypatch.setattr(lines, "MAX_OPEN_REQUESTS", 5)
     box, watch = toolbox(add, wait)
     with anyio.fail_after(SECONDS):
-        async with served(box, "stdio") as entry, connected(entry) as link:
+        async with behind_door(box, max_open_requests=5) as path, connected(path) as link:
             await link.send(HELLO)
             await answers(link, 1)
             flood = frame(7, "tools/call", name="wait", arguments={}) * 100
@@ -241,7 +241,9 @@ async def test_a_flood_of_calls_is_bounded_and_the_other_connections_are_served(
                 tasks.start_soon(link.send, flood)
                 refused = await answers(link, 95)
             assert {one["error"]["code"] for one in refused} == {TOO_MANY}
-            assert "result" in (await client(entry))[0]
+            async with connected(path) as other:
+                await other.send(HELLO)
+                assert "result" in (await answers(other, 1))[0]
     assert watch.began == ["wait"] * 5
 
 
@@ -267,7 +269,7 @@ async def test_a_cancelled_call_is_cancelled_in_the_parent() -> None:
     """And the connection goes on."""
     box, watch = toolbox(add, wait)
     with anyio.fail_after(SECONDS):
-        async with served(box, "stdio") as entry, connected(entry) as link:
+        async with served(box, "stdio") as entry, connected(path_of(entry)) as link:
             await link.send(HELLO + frame(1, "tools/call", name="wait", arguments={}))
             await answers(link, 1)
             while not watch.began:
@@ -287,15 +289,8 @@ async def test_a_client_that_reads_nothing_holds_nobody_up() -> None:
 
     box, _ = toolbox(add, much)
     with anyio.fail_after(SECONDS), nothing_left():
-        async with served(box, "stdio") as entry, connected(entry) as deaf:
+        async with served(box, "stdio") as entry, connected(path_of(entry)) as deaf:
             await deaf.send(HELLO)
             for number in range(1, 40):
                 await deaf.send(frame(number, "tools/call", name="much", arguments={}))
             assert "result" in (await client(entry, ("add", {"a": 1, "b": 1})))[-1]
-
-
-def test_the_bridge_imports_nothing_that_is_slow_to_load() -> None:
-    """A few milliseconds beside the start of Python itself: counted in modules, which no busy machine changes."""
-    source = Path(bridge.__file__).read_text()
-    imports = {line.split()[1] for line in source.splitlines() if line.startswith(("import ", "from "))}
-    assert imports == {"_socket", "_thread", "os", "sys"}

@@ -2,7 +2,6 @@
 
 import json
 import sys
-import tempfile
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +19,7 @@ from acp_client import (
     HostToolReturned,
     HostToolsOffered,
     Image,
+    Job,
     Limits,
     PermissionPolicy,
     Rule,
@@ -28,7 +28,6 @@ from acp_client import (
     ToolContext,
     run_subagent,
 )
-from acp_client.host_tools import hosting, sdk, toolbox
 from tests.support.kernel import named, nothing_left
 from tests.support.mcp import agent as tool_agent
 
@@ -119,16 +118,19 @@ async def test_the_events_tell_of_offer_calls_and_returns_in_their_place() -> No
     assert json.dumps([event.to_json() for event in events if event.type.startswith("host_")])
 
 
-async def test_what_was_never_listed_is_said_and_holds_the_prompt_for_a_moment_only(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_what_was_never_listed_is_said_and_holds_the_prompt_for_a_moment_only() -> None:
     """One agent lists at its first call only; another never."""
-    monkeypatch.setattr(hosting, "LISTING_SECONDS", 0.05)
-    never = await run(agent("never", tools=[add]), task())
+    jobs = {
+        "never": Job(agent("never", tools=[add]), task()),
+        "lazy": Job(agent("lazy", tools=[add]), task(("add", {"a": 1, "b": 1}))),
+        "none": Job(agent(tools=[]), task()),
+    }
+    with anyio.fail_after(SECONDS):
+        async with Runner() as runner:
+            results = {id(job): result async for job, result in runner.run_many(jobs.values())}
+    never, lazy, none = (results[id(job)] for job in jobs.values())
     assert (never.status, never.host_tools, never.host_tool_calls) == ("completed", "not_listed", ())
-    lazy = await run(agent("lazy", tools=[add]), task(("add", {"a": 1, "b": 1})))
     assert (lazy.host_tools, lazy.host_tool_calls[0].status) == ("listed", "completed")
-    none = await run(agent(tools=[]), task())
     assert none.host_tools == "none"
 
 
@@ -306,58 +308,6 @@ async def test_the_secret_of_a_run_is_shown_nowhere(way: list[str], tmp_path: Pa
     assert len(secret) > 40
     assert secret not in repr(result.host_tool_calls)
     assert secret not in result.text
-
-
-async def test_without_the_sdk_nothing_is_started_and_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The world is judged when the run starts; a child that is not there cannot fail."""
-    monkeypatch.setattr(sdk, "is_installed", lambda: False)
-    result = await run(agent(tools=[add]), task())
-    assert (result.reason, result.timings.spawn) == ("unsupported_capability", None)
-    assert result.failure is not None
-    assert "acp-subagents[tools]" in result.failure.message
-    assert (result.failure.stage, result.failure.retry_safe) == ("spawn", True)
-
-
-async def test_an_sdk_that_is_too_old_is_named_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Found when it is loaded, while the agent starts."""
-
-    def old() -> None:
-        raise ImportError(sdk.NEEDED)
-
-    monkeypatch.setattr(sdk, "load", old)
-    result = await run(agent(tools=[add]), task())
-    assert result.reason == "unsupported_capability"
-    assert result.failure is not None
-    assert "version 2.3 or later" in result.failure.message
-
-
-async def test_where_no_socket_can_be_made_the_run_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """And the agent is ended in order."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
-    with nothing_left():
-        result = await run(agent(tools=[add]), task())
-    assert (result.reason, result.host_tools) == ("spawn_failed", "not_listed")
-    assert result.failure is not None
-    assert "the host tools cannot be served" in result.failure.message
-
-
-async def test_a_folder_that_is_too_deep_for_a_socket_is_passed_over(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """The kernel takes about a hundred bytes."""
-    deep = tmp_path / ("x" * 120)
-    deep.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(deep))
-    result = await run(agent(tools=[add]), task(("add", {"a": 1, "b": 1})))
-    assert result.host_tool_calls[0].status == "completed"
-
-
-async def test_a_flood_of_calls_keeps_so_many_records(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All are answered."""
-    monkeypatch.setattr(toolbox, "MAX_CALLS_KEPT", 2)
-    result = await run(agent(tools=[picture]), task(*[("picture", {})] * 5))
-    assert len(json.loads(result.text)) == 5
-    assert [one.ordinal for one in result.host_tool_calls] == [1, 2]
 
 
 # ---- the `complete` tool

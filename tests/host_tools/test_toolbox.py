@@ -6,6 +6,7 @@ from typing import Any
 
 import anyio
 import pytest
+from pydantic import BaseModel, field_validator
 
 from acp_client import Image, ToolContext
 from acp_client.host_tools.toolbox import MAX_ARGUMENT_BYTES, MAX_CALLS_AT_ONCE, MAX_ERROR_CHARS, RUN_OVER, Toolbox
@@ -95,14 +96,20 @@ async def test_what_fails_is_told_to_the_model_and_ends_nothing() -> None:
 class Speechless(Exception):
     """An error whose message cannot be had."""
 
+    def __init__(self, why: BaseException) -> None:
+        self.why = why
+
     def __str__(self) -> str:
-        raise RuntimeError
+        raise self.why
 
 
 @pytest.mark.parametrize(
     ("error", "told"),
     [
-        (Speechless(), "Speechless"),
+        (Speechless(RuntimeError()), "Speechless"),
+        (Speechless(SystemExit(3)), "Speechless"),
+        (GeneratorExit("no luck"), "GeneratorExit: no luck"),
+        (StopIteration("no luck"), "RuntimeError: coroutine raised StopIteration"),
         (pytest.fail.Exception("no luck"), "Failed: no luck"),  # no Exception
         (BaseExceptionGroup("both", [SystemExit(1), ValueError()]), "BaseExceptionGroup: both (2 sub-exceptions)"),
     ],
@@ -117,8 +124,80 @@ async def test_whatever_a_tool_raises_is_told_and_nothing_else_ends(error: BaseE
         raise error
 
     box, watch = toolbox(plain, coroutine)
-    assert [text_of(await call(box, name)) for name in ("plain", "coroutine")] == [told, told]
+    in_thread = "StopIteration: no luck" if isinstance(error, StopIteration) else told
+    assert [text_of(await call(box, name)) for name in ("plain", "coroutine")] == [in_thread, told]
     assert [one.status for one in watch.ended] == ["failed", "failed"]
+
+
+async def interrupt(how: str) -> None:
+    """Raises what a Ctrl-C does."""
+    if how == "group":
+        raise BaseExceptionGroup("both", [KeyboardInterrupt(), ValueError()])
+    raise KeyboardInterrupt
+
+
+def interrupt_thread() -> None:
+    """The same, in its thread."""
+    raise KeyboardInterrupt("no luck")
+
+
+@pytest.mark.parametrize("how", ["alone", "group"])
+async def test_what_may_be_a_ctrl_c_ends_the_program_as_ever(how: str) -> None:
+    """In the main thread's loop a tool's own cannot be told from it."""
+    box, watch = toolbox(interrupt)
+    with anyio.fail_after(SECONDS), pytest.raises(KeyboardInterrupt):
+        await box.call("interrupt", {"how": how}, nothing)
+    assert [one.status for one in watch.ended] == ["cancelled"]
+
+
+async def test_what_can_be_no_ctrl_c_is_told() -> None:
+    """Python raises that in the main thread alone."""
+    box, _ = toolbox(interrupt_thread)
+    assert text_of(await call(box, "interrupt_thread")) == "KeyboardInterrupt: no luck"
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_in_a_loop_beside_the_main_thread_it_is_told_too(backend: str) -> None:
+    """As above."""
+    told: list[str] = []
+
+    async def main() -> None:
+        box, _ = toolbox(interrupt)
+        told.append(text_of(await call(box, "interrupt", how="alone")))
+
+    thread = threading.Thread(target=anyio.run, args=(main,), kwargs={"backend": backend})
+    thread.start()
+    thread.join(SECONDS)
+    assert told == ["KeyboardInterrupt"]
+
+
+class Odd(BaseModel):
+    """A type that reads what is given in its own way."""
+
+    how: int
+
+    @field_validator("how")
+    @classmethod
+    def _fail(cls, how: int) -> int:
+        raise (pytest.fail.Exception("no luck") if how else SystemExit(3))
+
+
+async def test_a_type_that_fails_as_it_reads_the_arguments_is_told_too() -> None:
+    """Its validator is the parent's code, as the tool is."""
+
+    def odd(value: Odd) -> None: ...
+
+    box, watch = toolbox(odd)
+    assert text_of(await call(box, "odd", value={"how": 1})) == "Failed: no luck"
+    assert text_of(await call(box, "odd", value={"how": 0})) == "SystemExit: 3"
+    assert [one.status for one in watch.ended] == ["failed", "failed"]
+
+
+async def test_a_flood_of_calls_keeps_so_many_records() -> None:
+    """All are answered."""
+    box, _ = toolbox(add, max_calls_kept=2)
+    assert [text_of(await call(box, "add", a=1, b=number)) for number in range(5)] == ["1", "2", "3", "4", "5"]
+    assert [one.ordinal for one in box.records()] == [1, 2]
 
 
 async def test_a_tool_whose_own_tasks_fail_as_it_is_cancelled_ends_nothing_else() -> None:

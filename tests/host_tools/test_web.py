@@ -11,10 +11,13 @@ from urllib.parse import urlsplit
 import anyio
 import anyio.to_thread
 import pytest
+from anyio.from_thread import BlockingPortal
 
 from acp_client import ToolContext
 from acp_client.host_tools import web
-from tests.host_tools.serving import SECRET, client, served, toolbox
+from acp_client.host_tools.hosting import Crossing
+from acp_client.host_tools.toolbox import RUN_OVER
+from tests.host_tools.serving import SECRET, client, nothing, served, toolbox
 from tests.support.kernel import nothing_left
 from tests.support.mcp import client as mcp_client
 
@@ -51,8 +54,8 @@ def address_of(entry: dict[str, Any]) -> tuple[str, int]:
     return parts.hostname, parts.port
 
 
-async def status(entry: dict[str, Any], *, drop: str = "", path: str = "", **headers: str) -> int:
-    """The status of a hello with these headers instead of the right ones."""
+def hello(entry: dict[str, Any], *, drop: str = "", path: str = "", **headers: str) -> bytes:
+    """A hello with these headers instead of the right ones."""
     host, port = address_of(entry)
     right = {
         "Host": f"{host}:{port}",
@@ -63,7 +66,12 @@ async def status(entry: dict[str, Any], *, drop: str = "", path: str = "", **hea
     fields = {name: value for name, value in (right | headers).items() if name != drop}
     head = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
     line = f"POST {path or urlsplit(entry['url']).path} HTTP/1.1\r\n{head}Content-Length: {len(HELLO)}\r\n\r\n"
-    answer = await anyio.to_thread.run_sync(exchange, (host, port), line.encode() + HELLO)
+    return line.encode() + HELLO
+
+
+async def status(entry: dict[str, Any], **other: str) -> int:
+    """The status of such a hello."""
+    answer = await anyio.to_thread.run_sync(exchange, address_of(entry), hello(entry, **other))
     return int(answer.split()[1])
 
 
@@ -117,9 +125,8 @@ async def test_a_page_in_a_browser_does_not_get_in_even_with_the_bearer() -> Non
             assert await status(entry, Host=f"localhost:{port}") == 200
 
 
-async def test_who_connects_and_asks_for_nothing_is_sent_away(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_who_connects_and_asks_for_nothing_is_sent_away() -> None:
     """Else any user of this machine could hold all places; so is who asked once without the secret."""
-    monkeypatch.setattr(web, "HEAD_SECONDS", 0.2)
     box, _ = toolbox(add)
 
     def hold(begun: bytes) -> bytes:
@@ -134,7 +141,7 @@ async def test_who_connects_and_asks_for_nothing_is_sent_away(monkeypatch: pytes
             return received
 
     with anyio.fail_after(SECONDS):
-        async with served(box, "http") as entry:
+        async with served(box, "http", head_seconds=0.2) as entry:
             address = address_of(entry)
             for begun in (b"", b"POST /x HTTP/1.1\r\nHost: "):
                 assert await anyio.to_thread.run_sync(hold, begun) == b""
@@ -143,20 +150,40 @@ async def test_who_connects_and_asks_for_nothing_is_sent_away(monkeypatch: pytes
             assert "result" in (await client(entry))[0]
 
 
-async def test_garbage_and_more_connections_than_may_be_harm_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And leave no line on the program's stderr; the next client is served."""
-    monkeypatch.setattr(web, "MAX_CONNECTIONS", 3)
+async def test_garbage_and_more_connections_than_may_be_harm_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    """And leave no line on the program's stderr; the next client is served, in the place of who asks for nothing."""
     box, _ = toolbox(add)
     with anyio.fail_after(SECONDS):
-        async with served(box, "http") as entry:
+        async with served(box, "http", max_connections=3, head_seconds=SECONDS) as entry:
             address = address_of(entry)
             for garbage in (b"\x00\xff" * 100, b"GET / HTTP/9\r\n\r\n", b"x" * 100_000, b"\r\n" * 100):
                 await anyio.to_thread.run_sync(exchange, address, garbage)
-            idle = [socket.create_connection(address) for _ in range(3)]
-            assert await anyio.to_thread.run_sync(exchange, address, b"GET / HTTP/1.1\r\n\r\n") == b""
+            idle = [socket.create_connection(address, timeout=SECONDS) for _ in range(3)]
+            assert "result" in (await client(entry))[0]
+            assert await anyio.to_thread.run_sync(idle[0].recv, 1) == b""
             for one in idle:
                 one.close()
-            assert "result" in (await client(entry))[0]
+    assert capfd.readouterr().err == ""
+
+
+async def test_where_all_have_asked_one_more_is_closed_unread() -> None:
+    """A stranger takes no place of an agent."""
+    box, _ = toolbox(add)
+
+    def ask(link: socket.socket, request: bytes) -> bytes:
+        link.sendall(request)
+        return link.recv(4096)
+
+    with anyio.fail_after(SECONDS):
+        async with served(box, "http", max_connections=2) as entry:
+            address = address_of(entry)
+            held = [socket.create_connection(address, timeout=SECONDS) for _ in range(2)]
+            for link in held:
+                answer = await anyio.to_thread.run_sync(ask, link, hello(entry))
+                assert answer.startswith(b"HTTP/1.1 200")
+            assert await anyio.to_thread.run_sync(exchange, address, b"GET / HTTP/1.1\r\n\r\n") == b""
+            for link in held:
+                link.close()
 
 
 async def test_the_end_of_a_run_ends_its_calls_and_its_bearer_and_no_other_run(
@@ -209,3 +236,33 @@ async def test_where_no_port_is_to_be_had_an_error_says_so(monkeypatch: pytest.M
             async with served(box, "http"):
                 pass
         assert caught.group_contains(OSError, match="Too many open files")
+
+
+async def test_where_no_thread_can_be_started_an_error_says_so_and_the_port_is_free(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As above; a thread is one more thing that the system may not give."""
+
+    def full(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    host = web.WebHost()
+    with nothing_left(), monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", full)
+        with pytest.raises(OSError, match="no thread can be started"):
+            host.mount(web.Route("/", SECRET, server=None))  # type: ignore[arg-type]  # not reached
+    host.close()
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])  # the thread's own loop
+async def test_a_request_that_comes_as_the_run_ends_finds_no_tools() -> None:
+    """Before the way in is closed, the run's loop takes no calls any more."""
+    box, watch = toolbox(add)
+    crossing = Crossing(box)
+    with anyio.fail_after(SECONDS):
+        async with BlockingPortal() as crossing.portal:
+            pass
+        assert await crossing.offer() == ()
+        outcome = await crossing.call("add", {"a": 1, "b": 2}, nothing)
+    assert (outcome.is_error, outcome.content[0]["text"]) == (True, RUN_OVER)
+    assert watch.began == []

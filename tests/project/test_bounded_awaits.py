@@ -83,7 +83,7 @@ WHY = {
     "session/asking/people.py:People.ask.once": PEOPLE,
     "session/asking/people.py:People._ask_once": PEOPLE,
     "session/asking/people.py:People._consult": PEOPLE,
-    "session/asking/people.py:consult": "a person: the approval's time; a policy: cancelled when the turn is over",
+    "session/asking/people.py:People.consult": "a person: its time; a policy: cancelled when the turn is over",
     "session/asking/turns.py:approve_turn": PEOPLE,
     "session/connection.py:initialize": CLOCK,
     "session/connection.py:authenticate": CLOCK,
