@@ -173,10 +173,19 @@ def members(groups: set[int], token: str) -> list[int]:
     with contextlib.suppress(OSError):
         for name in os.listdir("/proc"):  # noqa: PTH208  # pathlib is not worth its import here
             if name.isdigit():
-                with contextlib.suppress(OSError), open(f"/proc/{name}/environ", "rb") as file:  # noqa: PTH123
-                    if os.getsid(int(name)) in groups or wanted in file.read():
+                with contextlib.suppress(OSError):
+                    if os.getsid(int(name)) in groups or _carries(name, wanted):
                         found.append(int(name))
     return found
+
+
+def _carries(pid: str, token: bytes) -> bool:
+    """Whether its environment holds it. Where its first thread has ended, another one still shows it."""
+    for folder in (f"/proc/{pid}", *(f"/proc/{pid}/task/{thread}" for thread in os.listdir(f"/proc/{pid}/task"))):  # noqa: PTH208
+        with contextlib.suppress(OSError), open(f"{folder}/environ", "rb") as file:  # noqa: PTH123
+            if environment := file.read():
+                return token in environment
+    return False
 
 
 def signal_all(groups: set[int], token: str, number: int) -> bool:

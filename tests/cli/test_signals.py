@@ -13,20 +13,13 @@ import pytest
 
 from acp_client.spec import Limits
 from tests.cli.command import REPO, Subagent, playing, playing_file
+from tests.support.kernel import is_alive
 
 SCENARIOS = REPO / "fixtures" / "scenarios"
 DEAF = {"ignore": ["eof", "SIGTERM"], "on_cancel": "ignore"}
 FOREVER = {"repeat": {"forever": True, "steps": [{"chunk": "on and on "}, {"delay": 0.02}]}}
 
 Start = Callable[..., Subagent]
-
-
-def is_running(pid: int) -> bool:
-    """True for a process that is no zombie."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
-        return False
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
@@ -49,7 +42,7 @@ def test_a_cancelled_run_is_a_whole_result_in_json(start: Start) -> None:
     assert run.end() == 130
     lines = [json.loads(line) for line in run.stdout.splitlines()]
     assert (lines[-1]["event"], lines[-1]["reason"]) == ("result", "cancelled")
-    assert not is_running(lines[0]["pid"])
+    assert not is_alive(lines[0]["pid"])
 
 
 def test_a_second_signal_kills_without_waiting_for_the_graces(start: Start, tmp_path: Path) -> None:
@@ -116,8 +109,8 @@ def test_a_signal_at_any_stage_ends_the_run_and_is_the_exit_code(
     assert b"Traceback" not in run.stderr
     first, *_, last = (json.loads(line) for line in run.stdout.splitlines())
     assert (last["event"], last["reason"]) == ("result", reason)
-    assert not is_running(first["pid"])
-    assert not is_running(int(helper.read_text()))
+    assert not is_alive(first["pid"])
+    assert not is_alive(int(helper.read_text()))
 
 
 def test_a_signal_while_the_task_is_read_starts_nothing(start: Start) -> None:

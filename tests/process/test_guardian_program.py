@@ -10,6 +10,7 @@ from contextlib import ExitStack
 import pytest
 
 from acp_client.process.guardian import Guardian, end_all, members, read_groups, signal_all
+from tests.support.kernel import HEADLESS, is_alive
 
 SLEEP = [sys.executable, "-S", "-c", "print(flush=True); import time; time.sleep(600)"]
 NO_GROUP = 2**22 + 1  # above the largest pid that Linux gives
@@ -58,6 +59,21 @@ def test_all_of_them_are_ended_the_deaf_one_by_force(orphans: tuple[str, list[su
     token, (polite, deaf) = orphans
     end_all({polite.pid, deaf.pid}, token)
     assert (polite.wait(10), deaf.wait(10)) == (-15, -9)
+
+
+def test_one_whose_first_thread_has_ended_is_found_and_ended() -> None:
+    """It looks like a zombie, without any environment; in no session that was told."""
+    token = uuid.uuid4().hex
+    with subprocess.Popen([sys.executable, "-c", HEADLESS], stdout=subprocess.PIPE, env={"X": token}) as process:
+        assert process.stdout is not None
+        try:
+            assert int(process.stdout.readline()) == process.pid
+            assert members(set(), token) == [process.pid]
+            assert is_alive(process.pid)
+            end_all(set(), token)
+            assert process.wait(10) == -15
+        finally:
+            process.kill()
 
 
 def test_nobody_left_is_soon_seen() -> None:

@@ -16,7 +16,7 @@ import pytest
 from acp_client import Limits, run_subagent
 from acp_client.process.spawn import MARKER_VARIABLE
 from acp_client.process.table import INLINE_CANDIDATES, YOUNG_SECONDS, ProcessTable, Tree, candidates, find
-from tests.support.kernel import is_alive, nothing_left
+from tests.support.kernel import HEADLESS, is_alive, nothing_left
 from tests.support.tiny import tiny
 
 NOW = 1000.0
@@ -60,34 +60,16 @@ def test_only_pids_given_after_the_oldest_leader_are_candidates(
     assert candidates(pids, newest, trees, {30, *(tree.pgid for tree in trees)} - {70}, NOW) == expected
 
 
-HEADLESS = """
-import ctypes, os, signal, sys, threading
-
-signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a handler, such as that which measures coverage, needs the first thread
-
-def live_on():
-    while b") Z " not in open("/proc/self/stat", "rb").read():
-        pass
-    with open(sys.argv[1], "w") as ready:
-        print(os.getpid(), threading.get_native_id(), file=ready)
-    threading.Event().wait()
-
-os.setsid()
-threading.Thread(target=live_on).start()
-ctypes.CDLL(None).pthread_exit(None)
-"""
-
-
 @pytest.mark.row("TREE-2")
 async def test_an_escaped_helper_whose_first_thread_has_ended_is_ended(tmp_path: Path) -> None:
     """It looks like a zombie, without any environment, and the marker is in that of its other thread."""
     told = tmp_path / "told"
-    helper = shlex.join((sys.executable, "-c", HEADLESS, f"{told}.pipe"))
-    script = f"mkfifo {told}.pipe; {helper} & read -r line < {told}.pipe; echo $line > {told};"
+    helper = shlex.join((sys.executable, "-c", HEADLESS))
+    script = f"mkfifo {told}.pipe; {helper} > {told}.pipe & read -r line < {told}.pipe; echo $line > {told};"
     with nothing_left(), anyio.fail_after(20):
         result = await run_subagent(tiny(script, limits=Limits(term_grace_seconds=10.0)), "go")
-    pid, thread = map(int, told.read_text().split())
-    escaped = is_alive(thread)
+    pid = int(told.read_text())
+    escaped = is_alive(pid)
     if escaped:
         os.kill(pid, signal.SIGKILL)
     assert (result.text, result.flags.killed, escaped) == ("tiny", "term", False)

@@ -91,6 +91,28 @@ def test_a_python_that_is_too_old_does_not_count(tmp_path: Path, bare: Path) -> 
     assert find(tmp_path, old.parent, bare).returncode == 1
 
 
+def test_the_set_up_takes_the_first_python_and_lets_the_finder_end(tmp_path: Path) -> None:
+    """Also where SIGPIPE is ignored: a finder whose answers nobody reads would complain of that."""
+    scripts = tmp_path / "scripts"
+    scripts.mkdir()
+    for name in ("_env", "_python"):
+        shutil.copy(FINDER.parent / name, scripts)
+    used = tmp_path / "used"
+    first = tmp_path / "first" / "python3"
+    program(first, f'case $* in *environment.py) echo made; : >"{used}" ;; *) printf "3.11\\t%s\\n" "$0" ;; esac')
+    late = tmp_path / ".pyenv" / "versions" / "3.12.1" / "bin" / "python"
+    looks = f'i=0; while [ ! -e "{used}" ] && [ $i -lt 50000 ]; do i=$((i + 1)); done'
+    program(late, f'{looks}; printf "3.12\\t%s\\n" "$0"')
+    set_up = subprocess.run(
+        ["bash", "-c", f"trap '' PIPE; . '{scripts}/_env'; wait; echo $python"],
+        check=True,
+        capture_output=True,
+        text=True,
+        env={"HOME": str(tmp_path), "PATH": f"{first.parent}:/usr/bin:/bin"},
+    )
+    assert (set_up.stdout, set_up.stderr) == ("made\n", "")
+
+
 def test_no_python_at_all_is_a_clear_error(tmp_path: Path, bare: Path) -> None:
     """It says what was looked for and what to install."""
     found = find(tmp_path, bare)

@@ -13,33 +13,61 @@ from acp_client.process.spawn import MARKER_VARIABLE
 
 REPO = Path(__file__).parents[2]
 
+HEADLESS = """
+import ctypes, os, signal, threading
+
+signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a handler, such as that which measures coverage, needs the first thread
+
+def live_on():
+    while b") Z " not in open("/proc/self/stat", "rb").read():
+        pass
+    print(os.getpid(), flush=True)
+    threading.Event().wait()
+
+os.setsid()
+threading.Thread(target=live_on).start()
+ctypes.CDLL(None).pthread_exit(None)
+"""
+"""A program that leaves its session, ends its first thread, says its pid, and lives on: it looks like a zombie."""
+
 
 def marked(text: str) -> dict[int, str]:
     """Living processes with `text` in the marker of their environment, or that of their guardian, and what they run."""
     found = {}
     for pid in (int(name) for name in os.listdir("/proc") if name.isdigit()):  # noqa: PTH208  # /proc
-        with suppress(OSError):
-            environment = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-            if any(e.startswith(MARKER_VARIABLE.encode()) and text.encode() in e for e in environment):
-                found[pid] = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+        environment = _of_a_thread(pid, "environ").split(b"\0")
+        if any(e.startswith(MARKER_VARIABLE.encode()) and text.encode() in e for e in environment):
+            found[pid] = _command(pid)
     return found
 
 
 def named(text: object) -> list[str]:
     """What the living processes run whose command line has this in it (the test's own folder, say)."""
-    found = []
-    for pid in (int(name) for name in os.listdir("/proc") if name.isdigit()):  # noqa: PTH208  # /proc
-        with suppress(OSError):
-            command = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-            if str(text) in command:
-                found.append(command)
-    return found
+    pids = (int(name) for name in os.listdir("/proc") if name.isdigit())  # noqa: PTH208  # /proc
+    return [command for pid in pids if str(text) in (command := _command(pid))]
+
+
+def _command(pid: int) -> str:
+    return _of_a_thread(pid, "cmdline").replace(b"\0", b" ").decode(errors="replace")
+
+
+def _of_a_thread(pid: int, name: str) -> bytes:
+    """What the first thread of a process shows that shows anything: one that has ended does not."""
+    with suppress(OSError):
+        for thread in Path(f"/proc/{pid}/task").iterdir():
+            with suppress(OSError):
+                if shown := (thread / name).read_bytes():
+                    return shown
+    return b""
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process runs; a zombie does not."""
+    """Whether a process runs, be it without its first thread; a zombie does not."""
     with suppress(OSError):
-        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] not in (b"Z", b"X")
+        for thread in Path(f"/proc/{pid}/task").iterdir():
+            with suppress(OSError):
+                if (thread / "stat").read_bytes().rpartition(b")")[2].split()[0] not in (b"Z", b"X"):
+                    return True
     return False
 
 
@@ -49,7 +77,7 @@ def zombies() -> list[int]:
     for pid in (int(name) for name in os.listdir("/proc") if name.isdigit()):  # noqa: PTH208  # /proc
         with suppress(OSError):
             state, parent = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[:2]
-            if int(parent) == os.getpid() and state == b"Z":
+            if int(parent) == os.getpid() and state == b"Z" and not is_alive(pid):
                 found.append(pid)
     return found
 
