@@ -1,4 +1,7 @@
-"""`python -m acp_agent NAME` serves a shipped agent over stdio, `… scripted FILE` plays a scenario."""
+"""`python -m acp_agent NAME` serves a shipped agent over stdio, `… scripted FILE` plays a scenario.
+
+`… replay FILE` serves a recorded run again.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ def usage() -> str:
 
     rows = [f"  {name:<22} {agent.description}" for name, agent in SHIPPED.items()]
     rows.append(f"  {'scripted FILE':<22} plays a scenario file (see `scripted --help`)")
+    rows.append(f"  {'replay FILE':<22} serves a recorded run again (see `replay --help`)")
     return "usage: python -m acp_agent NAME\n\n" + "\n".join(rows) + "\n"
 
 
@@ -23,6 +27,10 @@ def main(argv: list[str]) -> int:
         from acp_agent import scripted  # noqa: PLC0415  # an agent loads what it is, nothing else
 
         return scripted.main(argv[1:])
+    if name == "replay":
+        from acp_agent import replay  # noqa: PLC0415  # as above
+
+        return replay.main(argv[1:])
     from acp_agent.agents import SHIPPED  # noqa: PLC0415  # as above
 
     if {"-h", "--help"} & set(argv):

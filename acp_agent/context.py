@@ -16,7 +16,7 @@ import anyio.lowlevel
 from pydantic_core import to_json
 
 from acp_agent.agent import as_text, as_wire, check_word
-from acp_agent.extension import COMPLETE_METHOD, HandedUp, Message, read_briefing, takes_values
+from acp_agent.extension import COMPLETE_METHOD, HandedUp, Message, SessionState, read_briefing, takes_values
 from acp_client.protocol.errors import RemoteError
 from acp_client.protocol.models import (
     ClientCapabilities,
@@ -141,10 +141,11 @@ class Context(Updates):
     The value is not checked against it here: the client does that, and asks again in the same session, with `faults`
     that say what was wrong (`()` in any other turn). `levels` is how
     many levels of agents it allows below this one (None: it does not say), `sub_agents` are those that it declares for
-    this one, as data: `delegating` obeys the one and adds the others.
+    this one, as data: `delegating` obeys the one and adds the others. `call_path` says which request of whom this
+    session answers, such as `primary/desk.1`.
     """
 
-    def __init__(self, peer: Peer, request: PromptRequest, cwd: Path, client: ClientCapabilities) -> None:
+    def __init__(self, peer: Peer, request: PromptRequest, session: SessionState, client: ClientCapabilities) -> None:
         super().__init__(peer, request.session_id)
         briefing = read_briefing(request.meta)
         self.prompt: Final[Sequence[ContentBlock]] = request.prompt
@@ -154,7 +155,9 @@ class Context(Updates):
         self.faults: Final[tuple[str, ...]] = briefing.faults
         self.levels: Final[int | None] = briefing.levels
         self.sub_agents: Final[tuple[Message, ...]] = briefing.sub_agents
-        self.cwd: Final = cwd
+        self.call_path: Final[str] = session.place(briefing.call_path)
+        self.session: Final = session
+        self.cwd: Final[Path] = session.cwd
         self.client: Final = client
         self.cancelled = False
         self._completed = False

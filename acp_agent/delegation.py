@@ -2,17 +2,19 @@
 
 Owns what ties them to the turn: they show as tool calls of it, what they did goes up with its answer, they end with it,
 and they are no deeper than the client allows. All else is the parent's half of this library, of which this module alone
-knows; it is imported when an agent delegates, not before.
+knows; it is imported when an agent delegates, not before. What is secret is its to say too, for what an agent keeps.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
+import os
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from acp_agent.extension import EXTENSION_KEY
 from acp_client.protocol.errors import INVALID_PARAMS, RpcError
+from acp_client.record.format.call_path import CallPaths
 
 if TYPE_CHECKING:
     from acp_agent.context import Context, ToolCallHandle
@@ -38,6 +40,7 @@ async def delegating(
     from acp_client import Runner, SubAgents  # noqa: PLC0415  # most agents do their work themselves
 
     async with Runner(max_concurrency=max_concurrency, max_depth=context.levels) as runner:
+        runner.call_paths = CallPaths(context.call_path, context.session.requests)
         yield SubAgents(
             _with_given(sub_agents, context),
             runner=runner,
@@ -46,6 +49,14 @@ async def delegating(
             on_trace=context.hand_up,
             max_depth=max(1, context.levels or 1),
         )
+
+
+def secrets_masked() -> Callable[[Any], Any]:
+    """A function that takes secrets out of JSON data: those of this process's environment, and what looks like one."""
+    from acp_client.process.environment import secret_values  # noqa: PLC0415  # as above
+    from acp_client.process.redaction import Redactor  # noqa: PLC0415  # as above
+
+    return Redactor(secret_values(os.environ.items())).redact_json
 
 
 def _with_given(own: Iterable[SubAgent], context: Context) -> list[SubAgent]:

@@ -8,11 +8,15 @@ extensibility: `_meta` is for such data, and clients that know nothing of it are
 from __future__ import annotations
 
 import json
+import os
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from acp_client.protocol.errors import INVALID_PARAMS, RpcError
+from acp_client.record.format.call_path import CALL_PATH_KEY, PRIMARY, is_call_path, of_session, read_call_path
 
 EXTENSION_KEY: Final = "acp-subagents"
 COMPLETE_METHOD: Final = "_acp_subagents/complete"
@@ -38,8 +42,8 @@ class Briefing:
     `history` holds the messages of the one who asks, oldest first, each as it was sent; `primer` what it says right
     before the task, a string or any other JSON value; `result_schema` the JSON Schema that the completed value is held
     against, by the client; `faults` what was wrong with the value before, in a turn that asks for another; `levels` how
-    many levels of agents there may be below this one; `sub_agents` those that the client declares for it, as data.
-    Nothing given is `()` and None.
+    many levels of agents there may be below this one; `sub_agents` those that the client declares for it, as data;
+    `call_path` which request this session answers. Nothing given is `()`, None and "".
     """
 
     history: tuple[Message, ...] = ()
@@ -48,6 +52,26 @@ class Briefing:
     faults: tuple[str, ...] = ()
     levels: int | None = None
     sub_agents: tuple[Message, ...] = ()
+    call_path: str = ""
+
+
+@dataclass(slots=True)
+class SessionState:
+    """What a session keeps from turn to turn: its directory, the how many-th of its process it is, and its requests.
+
+    Its call path is what its first prompt says, or else the environment of the process.
+    """
+
+    cwd: Path
+    number: int = 1
+    requests: Counter[str] = field(default_factory=Counter)
+    _call_path: str = ""
+
+    def place(self, told: str) -> str:
+        """The call path, once a prompt says it, or says none."""
+        if not self._call_path:
+            self._call_path = told or of_session(read_call_path(os.environ) or PRIMARY, self.number)
+        return self._call_path
 
 
 def advertised(*, takes_sub_agents: bool) -> dict[str, bool]:
@@ -69,6 +93,7 @@ def read_briefing(meta: Mapping[str, Any] | None) -> Briefing:
         faults=_faults(_object(given, "repair")),
         levels=_levels(_depth(given, "depth"), _depth(given, "max_depth")),
         sub_agents=_objects(given, "sub_agents", MAX_SUB_AGENTS),
+        call_path=_call_path(given),
     )
 
 
@@ -137,6 +162,13 @@ def _depth(given: Message, name: str) -> int | None:
     if depth is not None and (type(depth) is not int or depth < 0):
         raise _wrong(f".{name}", "must be an integer of at least 0")
     return depth
+
+
+def _call_path(given: Message) -> str:
+    path = given.get(CALL_PATH_KEY, "")
+    if path != "" and not is_call_path(path):
+        raise _wrong(f".{CALL_PATH_KEY}", "must be a call path, such as primary/desk.1")
+    return str(path)
 
 
 def _levels(depth: int | None, max_depth: int | None) -> int | None:

@@ -1,21 +1,50 @@
-"""A prompt that runs: how it is cancelled, and how long its answer may take after that.
+"""The sessions of a process, and a prompt that runs: how it is cancelled, and how long its answer may take after that.
 
 Owns the turn's task and its outcome. Leaves to `serve` which session it belongs to.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Final
 
 import anyio
 
 from acp_agent.agent import Agent
 from acp_agent.context import Context
-from acp_client.protocol.errors import INTERNAL_ERROR, RpcError
+from acp_agent.extension import SessionState
+from acp_client.protocol.errors import INTERNAL_ERROR, RESOURCE_NOT_FOUND, RpcError
 
 CANCEL_ANSWER_SECONDS: Final = 0.7
 """How long a cancelled turn may take to end by itself; then it is answered for: a cancel is answered in a second."""
 STOP_REASONS: Final = ("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled")
+
+
+class Sessions:
+    """Those that are open, numbered in the order in which they were opened."""
+
+    def __init__(self) -> None:
+        self._open: dict[str | None, SessionState] = {}
+        self._opened = 0
+
+    def open(self, session_id: str, cwd: str) -> None:
+        """A new one, or one that is opened again: that keeps what it had, but for its directory."""
+        state = self._open.get(session_id)
+        if state is None:
+            self._opened += 1
+            state = self._open[session_id] = SessionState(Path(cwd), self._opened)
+        state.cwd = Path(cwd)
+
+    def find(self, session_id: str | None) -> SessionState:
+        """Raises RpcError for one that is not open."""
+        state = self._open.get(session_id)
+        if state is None:
+            raise RpcError(RESOURCE_NOT_FOUND, f"no session {session_id!r}; open one with session/new")
+        return state
+
+    def close(self, session_id: str | None) -> None:
+        """Forget it."""
+        self._open.pop(session_id, None)
 
 
 class RunningTurn:

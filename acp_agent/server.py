@@ -12,7 +12,6 @@ import signal
 import uuid
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from pathlib import Path
 from typing import Any, Final
 
 import anyio
@@ -31,13 +30,12 @@ from acp_agent.agent import (
 from acp_agent.children import end_children, kill_children
 from acp_agent.context import Context, Updates
 from acp_agent.leash import Leash
-from acp_agent.running import RunningTurn, log_failure
+from acp_agent.running import RunningTurn, Sessions, log_failure
 from acp_agent.stdio import claim_stdio
 from acp_client.protocol.dispatch import Dispatcher, Handler
 from acp_client.protocol.errors import (
     INVALID_PARAMS,
     NOT_INITIALIZED,
-    RESOURCE_NOT_FOUND,
     SESSION_BUSY,
     RpcError,
 )
@@ -64,7 +62,7 @@ class Server:
         self._agent = agent
         self._on_end = on_end
         self._client: ClientCapabilities | None = None
-        self._sessions: dict[str, Path] = {}
+        self._sessions = Sessions()
         self._turns: dict[str, RunningTurn] = {}
         self._tasks: anyio.abc.TaskGroup | None = None
         self._dispatcher = Dispatcher(self._handlers(), direct={"initialize": self._initialize})
@@ -165,17 +163,17 @@ class Server:
         _check_absolute("cwd", params.cwd)
         wire = self._wire(request.method, await self._agent.new_session(params))
         session_id = wire.get("sessionId") or uuid.uuid4().hex
-        self._sessions[session_id] = Path(params.cwd)
+        self._sessions.open(session_id, params.cwd)
         return wire | {"sessionId": session_id}
 
     async def _prompt(self, request: TheirRequest) -> dict[str, Any]:
         params = self._read(PromptRequest, request)
-        cwd = self._cwd(params.session_id)
+        session = self._sessions.find(params.session_id)
         if params.session_id in self._turns:
             raise RpcError(SESSION_BUSY, "this session has a prompt running; wait for its answer or cancel it")
         self._check_content(params)
         assert self._client is not None  # _read has looked
-        turn = RunningTurn(Context(self._peer, params, cwd, self._client))
+        turn = RunningTurn(Context(self._peer, params, session, self._client))
         self._turns[params.session_id] = turn
         try:
             self._spawn(turn.run, self._agent)
@@ -193,7 +191,7 @@ class Server:
             if method in ("session/load", "session/resume"):
                 return await self._reopen(method, params, call)
             if method in ("session/set_mode", "session/set_config_option", "session/close"):
-                self._cwd(session_id)
+                self._sessions.find(session_id)
             if method == "session/close":
                 await self._close(session_id)
             return self._wire(method, await call(params))
@@ -209,7 +207,7 @@ class Server:
             history.open = False
         else:
             answer = await call(params)
-        self._sessions[params.session_id] = Path(params.cwd)
+        self._sessions.open(params.session_id, params.cwd)
         return self._wire(method, answer)
 
     def _wire(self, method: str, answer: WireModel | None) -> dict[str, Any]:
@@ -222,7 +220,7 @@ class Server:
         if turn is not None:
             turn.cancel()
             await turn.settled()
-        self._sessions.pop(session_id or "", None)
+        self._sessions.close(session_id)
 
     # ---- checks
 
@@ -233,11 +231,6 @@ class Server:
             return model.from_wire(request.params)
         except ModelError as error:
             raise RpcError(INVALID_PARAMS, str(error)) from error
-
-    def _cwd(self, session_id: str | None) -> Path:
-        if session_id not in self._sessions:
-            raise RpcError(RESOURCE_NOT_FOUND, f"no session {session_id!r}; open one with session/new")
-        return self._sessions[session_id]
 
     def _check_content(self, params: PromptRequest) -> None:
         takes = prompt_kinds(self._agent)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from acp_client.policy.rules import PermissionPolicy, Rule
     from acp_client.prompt import Prompt
     from acp_client.run.handle import Run
+    from acp_client.record.place import Transcripts
     from acp_client.runner import Job, Runner, run_subagent, run_subagent_sync
     from acp_client.session.events import (
         BudgetUnreported,
@@ -105,6 +106,7 @@ __all__ = [
     "ToolCallUpdated",
     "ToolContext",
     "ToolReply",
+    "Transcripts",
     "UnknownSubAgent",
     "UsageUpdated",
     "__version__",
@@ -129,6 +131,7 @@ _HOMES = {
     "acp_client.policy.policy_file": ("load_policy",),
     "acp_client.policy.rules": ("PermissionPolicy", "Rule"),
     "acp_client.run.handle": ("Run",),
+    "acp_client.record.place": ("Transcripts",),
     "acp_client.runner": ("Job", "Runner", "run_subagent", "run_subagent_sync"),
     "acp_client.prompt": ("Prompt",),
     "acp_client.session.events": (

@@ -46,7 +46,6 @@ Reason: TypeAlias = Literal[
     "depth_exceeded",
 ]
 
-
 HostToolStatus: TypeAlias = Literal["running", "completed", "failed", "rejected", "cancelled"]
 
 
@@ -138,6 +137,7 @@ class Diagnostics(_Frozen):
     removed_env: tuple[str, ...] = ()
     dropped_frames: int = 0
     dropped_events: int = 0
+    transcript_fault: str | None = None
 
 
 class Message(_Frozen):

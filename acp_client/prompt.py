@@ -21,13 +21,15 @@ class Briefing:
     """A prompt in all its forms, since what an agent takes is known only once it has said so. Blocks in wire shape.
 
     `task` with `meta` is for an agent that knows our extension; `embedded` for one that takes embedded resources,
-    `text` for any other. A prompt without more to say has its task alone.
+    `text` for any other. A prompt without more to say has its task alone. `call_path` is which request it is, see
+    `record.format.call_path`; "" where whoever runs it is to say.
     """
 
     task: Sequence[dict[str, Any]]
     text: Sequence[dict[str, Any]] = ()
     embedded: Sequence[dict[str, Any]] = ()
     meta: Mapping[str, Any] = field(default_factory=dict)
+    call_path: str = ""
 
     def fit(self, *, extension: bool, embedded: bool) -> list[dict[str, Any]]:
         """The blocks for an agent that knows our extension (`meta` goes beside them), takes resources, or neither."""

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import functools
 import math
+import os
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, overload
 
@@ -25,6 +26,9 @@ from acp_client.process.host import TaskHost
 from acp_client.process.table import ProcessTable
 from acp_client.process.threads import in_thread
 from acp_client.prompt import Briefing, Prompt, prompt_blocks
+from acp_client.record.format.call_path import CallPaths, read_call_path
+from acp_client.record.place import OneFile, Transcripts, as_transcripts, inherited
+from acp_client.record.writer import Writer
 from acp_client.run.depth import check_levels
 from acp_client.run.handle import Run
 from acp_client.run.life import Life
@@ -67,6 +71,11 @@ class Runner:
     `approval_timeout_cap_seconds` is the deployment's cap on how long any approval may be waited for. `max_depth` is
     how many levels of runs there may be below this process (0: none); a deeper one ends as `depth_exceeded`, here or
     in the descendant that tries. What the processes around this one allow is never widened by it.
+
+    With `transcripts`, a folder, each run leaves `<run_id>.jsonl` in it: its frames in both directions, its stderr, who
+    decided what, and how it ended, without secrets; see `Transcripts` for bounds. Where it is says
+    `RunResult.transcript`. Runs that an agent starts in turn, with this library, leave theirs below; without the
+    argument a run that is inside of a recorded one does. A transcript that cannot be written fails no run.
     """
 
     def __init__(
@@ -76,6 +85,7 @@ class Runner:
         budget: Budget | None = None,
         approval_timeout_cap_seconds: float | None = None,
         max_depth: int | None = None,
+        transcripts: str | os.PathLike[str] | Transcripts | OneFile | None = None,
     ) -> None:
         if type(max_concurrency) is not int or max_concurrency < 1:
             raise ValueError(f"max_concurrency is {max_concurrency!r}; it must be an integer of at least 1")
@@ -91,6 +101,8 @@ class Runner:
         self._ledger = None if budget is None else Ledger(budget)
         self._approval_cap_seconds = approval_timeout_cap_seconds
         self._levels = check_levels(max_depth)
+        self._transcripts = as_transcripts(transcripts) or inherited(os.environ)
+        self._writer = Writer()
         self._web: WebHost | None = None
         self._free = max_concurrency
         self._queue: deque[anyio.Event] = deque()
@@ -126,6 +138,7 @@ class Runner:
                 web, self._web = self._web, None
                 if web is not None:
                     await in_thread(web.close)
+                await in_thread(self._writer.close)
                 await in_thread(GUARDIAN.settle)
 
     def _web_host(self) -> WebHost:
@@ -165,15 +178,30 @@ class Runner:
     def _start(self, spec: AgentSpec, blocks: _Blocks, wanted: Wanted, max_depth: int | None = None) -> Run:
         tasks = self._open()
         run_id = uuid.uuid4().hex
-        life = Life(_checked(spec), blocks, run_id, self._table, self._ledger, self._approval_cap_seconds, wanted)
+        blocks = self._placed(_checked(spec), blocks)
+        life = Life(spec, blocks, run_id, self._table, self._ledger, self._approval_cap_seconds, wanted)
         life.limit_depth(self._levels, max_depth)
         life.offer_tools(self._web_host)
+        if self._transcripts is not None:
+            life.record(self._transcripts, self._writer)
         self._lives.add(life)
         admitted = anyio.Event()
         self._queue.append(admitted)
         self._admit()
         tasks.start_soon(self._own, life, admitted, name=f"run {run_id}")
         return Run(run_id, life)
+
+    @functools.cached_property
+    def call_paths(self) -> CallPaths:
+        """Says which request each run is, see `record.format.call_path`; an agent that delegates sets its own."""
+        return CallPaths(read_call_path(os.environ))
+
+    def _placed(self, spec: AgentSpec, blocks: _Blocks) -> Briefing:
+        """A request to a sub-agent has a call path; any other run does only inside of an agent, and is else primary."""
+        briefing = blocks if isinstance(blocks, Briefing) else Briefing(blocks)
+        if briefing.call_path or not self.call_paths.here:
+            return briefing
+        return replace(briefing, call_path=self.call_paths.next(spec.label))
 
     def _admit(self) -> None:
         """In the order of their start, on trio too, which begins tasks in any order."""

@@ -5,7 +5,9 @@ Owns `AgentSpec` and `Limits`. Resolves nothing but the working directory; a lea
 
 from __future__ import annotations
 
+import math
 import os
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, get_args
 
@@ -217,6 +219,27 @@ class AgentSpec(Frozen):
             limits: Limits = ...,
             name: str | None = None,
         ) -> None: ...
+
+    @classmethod
+    def replay(
+        cls, file: str | os.PathLike[str], *, lenient: bool = False, pace: float | None = None, **fields: Any
+    ) -> AgentSpec:
+        """An agent that is a recorded run: it answers as the recorded agent did, without model, key or network.
+
+        `file` is a transcript of ours or JSON-RPC frames, one a line; it is read when the run starts. The client has to
+        send what was recorded, but for ids, paths and times. What differs ends the run as `agent_error` with the
+        difference in `failure.rpc_message`; with `lenient` it is only warned of on stderr. `pace` writes when it was
+        written then, so many times as fast (1.0); None at once. `fields` are those of `AgentSpec`, such as `cwd`.
+
+        Raises ValueError for a pace that is no number above 0, and as `AgentSpec` does.
+        """
+        command = [sys.executable, "-P", "-m", "acp_agent", "replay", *(["--lenient"] if lenient else [])]
+        if pace is not None:
+            if not 0 < pace < math.inf:
+                raise ValueError(f"pace is {pace!r}; it is a number above 0, such as 2.0 for twice as fast, or None")
+            command.append(f"--pace={pace!r}")
+        path = os.path.abspath(os.path.expanduser(os.fspath(file)))  # noqa: PTH100, PTH111  # no link is resolved
+        return cls(**{"command": (*command, "--", path), **fields})
 
     def __hash__(self) -> int:
         """Equal specs are equal keys; mappings take no part."""

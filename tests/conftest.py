@@ -11,6 +11,8 @@ from hypothesis import settings
 from acp_client.protocol.outbox import TAP_VARIABLE
 from tests.support.tap import check_tapped
 
+pytest_plugins = ["acp_client.testing"]  # our own, also where the package is not installed anew
+
 # No deadline: a busy machine is no finding. In CI the same examples each time: a red run can be
 # had again; elsewhere new ones, and those that failed are kept and tried first.
 settings.register_profile("default", deadline=None)
@@ -43,7 +45,7 @@ def wire_tap(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield path
 
 
-MEASURED = ("agent", "agents", "approvals", "cli", "examples", "process", "project")
+MEASURED = ("agent", "agents", "approvals", "cli", "examples", "process", "project", "testing")
 """Where tests start children that are our own code under test: coverage follows into these alone, since it makes a
 child start several times slower, which short limits would feel."""
 

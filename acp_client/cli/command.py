@@ -20,6 +20,7 @@ from acp_client.cli.approvals import approvals
 from acp_client.cli.options import RunOptions, amount, count
 from acp_client.cli.policy import policy
 from acp_client.cli.schema_file import read_schema
+from acp_client.cli.trace import trace
 from acp_client.safe_text import printable
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -146,6 +147,11 @@ _RUN_OPTIONS = (
         metavar="SECONDS",
         help="End it as over its budget after this time.",
     ),
+    click.option(
+        "--transcript",
+        metavar="FILE",
+        help="Keep all that goes over the wire in this file, without secrets; `subagent trace FILE` shows it.",
+    ),
     click.argument("task", nargs=-1, metavar="TASK..."),
 )
 
@@ -178,9 +184,10 @@ def run_command(**options: Any) -> int:
     spec = given.spec()
     task = given.read_task()
     wanted = None if given.schema is None else read_schema(given.schema)
+    transcript = given.transcript_file()
     from acp_client.cli.work import run_and_show  # noqa: PLC0415  # the whole library, once it is needed
 
-    return run_and_show(spec, task, given.format, wanted)
+    return run_and_show(spec, task, given.format, wanted, transcript)
 
 
 @cli.command("agents", short_help="List the agents that have a name.")
@@ -196,3 +203,4 @@ def agents_command(*, as_json: bool) -> None:
 
 cli.add_command(approvals)
 cli.add_command(policy)
+cli.add_command(trace)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
 
     from acp_client.policy.budget import Budget
+    from acp_client.record.place import OneFile
     from acp_client.spec import AgentSpec
 
 Format: TypeAlias = Literal["text", "json", "jsonl", "quiet"]
@@ -103,6 +104,7 @@ class RunOptions:
     approvals: str | None = None
     approval_timeout: float | None = None
     schema: str | None = None
+    transcript: str | None = None
 
     def spec(self) -> AgentSpec:
         """The agent to run. Raises UsageError."""
@@ -138,6 +140,18 @@ class RunOptions:
 
         limits = {name: getattr(self, name) for name in (f"max_{figure}" for figure in FIGURES)}
         return Budget(**limits) if any(limits.values()) else None
+
+    def transcript_file(self) -> OneFile | None:
+        """Where the transcript goes. Raises UsageError where no file can be."""
+        if self.transcript is None:
+            return None
+        path = Path(self.transcript)
+        if not self.transcript or path.is_dir() or not path.parent.is_dir():
+            fault = "is a folder" if self.transcript and path.is_dir() else "is in no folder that is there"
+            raise click.UsageError(f"--transcript {self.transcript!r} {fault}; name a file in one, such as run.jsonl")
+        from acp_client.record.place import OneFile  # noqa: PLC0415  # as above
+
+        return OneFile(path)
 
     def read_task(self) -> str:
         """The task, verbatim. Raises UsageError."""

@@ -28,6 +28,7 @@ from acp_client.spec import AgentSpec
 
 if TYPE_CHECKING:
     from acp_client.cli.show.live import LiveProgress
+    from acp_client.record.place import OneFile
     from acp_client.structured.output_type import OutputType
 
 STDOUT: Final = 1
@@ -38,21 +39,24 @@ OUTPUT_END_SECONDS: Final = 2.0
 """After a signal, how long a reader that has stalled may hold up what is left of the output."""
 
 
-def run_and_show(spec: AgentSpec, task: str, form: Format, wanted: OutputType | None = None) -> int:
+def run_and_show(
+    spec: AgentSpec, task: str, form: Format, wanted: OutputType | None = None, transcript: OneFile | None = None
+) -> int:
     """Run the task, write the answer in the given format, or the value that is wanted; returns the exit code."""
     logs.configure(spec)
-    return anyio.run(_work, form, spec, task, wanted)
+    return anyio.run(_work, form, spec, task, wanted, transcript)
 
 
-async def _work(form: Format, spec: AgentSpec, task: str, wanted: OutputType | None) -> int:
-    return await Work(form, wanted).do(spec, task)
+async def _work(form: Format, spec: AgentSpec, task: str, wanted: OutputType | None, transcript: OneFile | None) -> int:
+    return await Work(form, wanted, transcript).do(spec, task)
 
 
 class Work:
     """One run and its two outputs."""
 
-    def __init__(self, form: Format, wanted: OutputType | None = None) -> None:
+    def __init__(self, form: Format, wanted: OutputType | None = None, transcript: OneFile | None = None) -> None:
         self._form: Final = form
+        self._transcript: Final = transcript
         self._wanted: Final = wanted
         self._run: Run | None = None
         self._shared: Final = same_file(STDOUT, STDERR)
@@ -83,7 +87,7 @@ class Work:
                 tasks.start_soon(writer.run)
             if isinstance(spec.approver, TerminalApprover):
                 spec.approver.aside = self._step_aside
-            async with Runner(max_concurrency=1) as runner:
+            async with Runner(max_concurrency=1, transcripts=self._transcript) as runner:
                 run = self._run = await runner.start(spec, task, result_type=self._wanted)
                 self._interrupts.watch_over(run)
                 tasks.start_soon(self._give_up_on_readers, run)

@@ -62,7 +62,7 @@ class Desk:
         on_trace: OnTrace | None,
         max_depth: int,
     ) -> None:
-        self._runner: Final = runner
+        self.runner: Final = runner
         self._parent: Final = parent
         self._on_progress: Final = on_progress
         self._on_trace: Final = on_trace
@@ -87,7 +87,7 @@ class Desk:
         return answer
 
     async def _start(self, call: Call) -> Run:
-        return await self._runner.start(
+        return await self.runner.start(
             call.declared.agent,
             call.briefing,
             result_type=call.wanted.output_type,

@@ -6,6 +6,7 @@ Owns the arguments of a request and what its result becomes. What happens in bet
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterable, Mapping
+from dataclasses import replace
 from enum import Enum
 from typing import Any, Final, Literal, TypeAlias, TypeVar, overload
 
@@ -223,6 +224,7 @@ class SubAgents:
         messages = snapshot(history, declared.history_cap if cap is DECLARED else cap)
         briefing = brief(check_task(task), copy_context(context), messages, self._below.get(name, ()))
         wanted = want(declared.result_type if result_type is DECLARED else result_type, max_repairs)
+        briefing = replace(briefing, call_path=self._desk.runner.call_paths.next(declared.name))
         return Call(declared, task, briefing, wanted)
 
     async def _run(self, call: Call) -> RunResult:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -72,10 +72,14 @@ class AgentProcess:
         state = "reaped" if self.released else "exited" if self.exited.is_set() else "running"
         return f"<AgentProcess {self.pid} {state}>"
 
-    async def drain_stderr(self, feed: Callable[[bytes], None]) -> None:
-        """Read stderr from the start to its end, whatever it holds."""
+    async def drain_stderr(
+        self, feed: Callable[[bytes], None], pause: Callable[[], Awaitable[None]] | None = None
+    ) -> None:
+        """Read stderr from the start to its end, whatever it holds; `pause` is awaited after each piece."""
         while data := await self._stderr.receive():
             feed(data)
+            if pause is not None:
+                await pause()
         self.stderr_ended.set()
 
     async def watch(self) -> None:

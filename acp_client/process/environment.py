@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase, translate
 from functools import lru_cache
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Final
 
@@ -141,6 +142,16 @@ def secret_values(named: Iterable[tuple[str, str]]) -> tuple[str, ...]:
     For variables and for the env and headers of an MCP server (`Authorization` counts as secret).
     """
     return tuple(dict.fromkeys(value for name, value in named if value and is_secret(name, value)))
+
+
+def argument_secrets(arguments: Sequence[str]) -> tuple[str, ...]:
+    """What the words of a command hold that their options say is secret: `--api-key X`, `--api-key=X`, `TOKEN=X`."""
+    named = [(word.lstrip("-"), after) for word, after in pairwise(arguments) if word.startswith("-")]
+    named += [
+        (name.lstrip("-"), value) for name, equals, value in (word.partition("=") for word in arguments) if equals
+    ]
+    named = [(name, value) for name, value in named if name.replace("-", "").replace("_", "").isalnum()]
+    return tuple(dict.fromkeys(value for name, value in named if not value.startswith("-") and is_secret_name(name)))
 
 
 def is_secret(name: str, value: str) -> bool:

@@ -11,13 +11,23 @@ from typing import Final, TypeVar, cast
 
 from acp_client.process.environment import is_secret_name
 from acp_client.process.redaction_stages import REDACTED, KnownStage, PatternStage
-from acp_client.process.secret_patterns import assignments, tokens, url_logins
+from acp_client.process.secret_patterns import (
+    ASSIGNMENT_NEEDLES,
+    LOGIN_NEEDLES,
+    assignments,
+    begun,
+    begun_logins,
+    token_needles,
+    tokens,
+    url_logins,
+)
 
-__all__ = ["REDACTED", "Redactor", "StreamRedactor", "is_secret_key"]
+__all__ = ["REDACTED", "Redactor", "StreamRedactor", "hidden", "is_secret_key", "is_value_of_secret"]
 
 DEEPEST_JSON: Final = 100
 """Levels of JSON that are looked through; what lies deeper is replaced as a whole."""
 
+_LONGEST_SCHEME_CHARS: Final = 16  # `bearer` and the blanks after it
 _LONGEST_KEY_CHARS: Final = 64
 _SECRET_KEY: Final = re.compile(
     r"password|passwd|passphrase|secret|credential|apikey|privatekey|accesskey|connectionstring"
@@ -44,7 +54,11 @@ class Redactor:
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         self._known = KnownStage(secrets)
-        self._patterns = tuple(map(PatternStage, (tokens(), url_logins(), assignments())))
+        self._patterns = (
+            PatternStage(tokens(), token_needles()),
+            PatternStage(url_logins(), LOGIN_NEEDLES),
+            PatternStage(assignments(), ASSIGNMENT_NEEDLES),
+        )
 
     def __repr__(self) -> str:
         return f"<Redactor of {len(self._known)} known spellings>"
@@ -64,6 +78,29 @@ class Redactor:
         `DEEPEST_JSON` levels is replaced unseen.
         """
         return cast("_T", self._json(value, depth=0))
+
+    def secrets_in(self, text: str) -> list[tuple[int, int]]:
+        """Where the secrets of a text stand, as (start, end), unordered: for who cannot do with a new text."""
+        found = self._known.spans(text)
+        for stage in self._patterns:
+            found += stage.spans(text)
+        return found
+
+    def is_clear(self, text: str) -> bool:
+        """True if it holds no known value and no word that goes with a secret, also if it is cut anywhere: cheap."""
+        return not (any(stage.may_match(text) for stage in self._patterns) or self._known.spans(text))
+
+    def begun_at(self, text: str, least: int = 1, *, logins: bool = True) -> int:
+        """Where a secret may begin that the text is too short to show; its length where there is none.
+
+        `least` is of how many characters of a known value that is said. Without `logins` a URL at the end is no login.
+        """
+        found = [self._known.begun_at(text, least)]
+        start = max(0, last_blank(text) - _LONGEST_SCHEME_CHARS)
+        for pattern in (begun(), begun_logins())[: 2 if logins else 1]:
+            match = pattern.search(text, start)
+            found.append(len(text) if match is None else match.start())
+        return min(found)
 
     def stream(self) -> "StreamRedactor":
         """A redactor with the same secrets for one text that comes in pieces."""
@@ -85,9 +122,14 @@ class Redactor:
 
     def _field(self, holder: dict[object, object], key: object, *, depth: int) -> object:
         value = holder[key]
-        if (isinstance(key, str) and is_secret_key(key)) or _is_value_of_secret(holder, key):
-            value = _hidden(value)
+        if (isinstance(key, str) and is_secret_key(key)) or is_value_of_secret(holder, key):
+            value = hidden(value)
         return self._json(value, depth=depth)
+
+
+def last_blank(text: str) -> int:
+    """Where the last blank of a text stands, -1 without one: what begins behind it is a word that may go on."""
+    return max(map(text.rfind, " \n\t\r"))
 
 
 class StreamRedactor:
@@ -131,7 +173,7 @@ def is_secret_key(key: str) -> bool:
     return _ENVIRONMENT_NAME.fullmatch(key) is not None and is_secret_name(key)
 
 
-def _is_value_of_secret(holder: dict[object, object], key: object) -> bool:
+def is_value_of_secret(holder: dict[object, object], key: object) -> bool:
     """The value of `{"name": "X-Api-Key", "value": …}`, as ACP writes a header or a variable."""
     name = holder.get("name")
     if key != "value" or not isinstance(name, str) or not holder.keys() <= _NAME_VALUE_KEYS:
@@ -139,7 +181,7 @@ def _is_value_of_secret(holder: dict[object, object], key: object) -> bool:
     return is_secret_name(name) or is_secret_key(name)
 
 
-def _hidden(value: object) -> object:
+def hidden(value: object) -> object:
     """A secret key's value: text is hidden, alone or in a list; the rest is judged by itself."""
     if isinstance(value, str):
         return REDACTED if value else value

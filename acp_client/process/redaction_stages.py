@@ -14,6 +14,7 @@ from acp_client.process.secret_patterns import (
     LONGEST_HEAD_CHARS,
     LONGEST_LOOKAHEAD_CHARS,
     LONGEST_LOOKBEHIND_CHARS,
+    Needles,
 )
 
 REDACTED: Final = "[redacted]"
@@ -35,14 +36,28 @@ _URL_PASSWORD: Final = re.compile(r"://[^\s/:@]*:([^\s@]+)@")
 class PatternStage:
     """Replaces whatever one expression of `secret_patterns` finds."""
 
-    __slots__ = ("pattern",)
+    __slots__ = ("_needles", "pattern")
 
-    def __init__(self, pattern: re.Pattern[str]) -> None:
+    def __init__(self, pattern: re.Pattern[str], needles: Needles) -> None:
         self.pattern = pattern
+        self._needles = needles
+
+    def may_match(self, text: str) -> bool:
+        """False, for next to nothing, only if there is nothing in it."""
+        return self._needles.may_match(text)
 
     def apply(self, text: str) -> str:
         """The whole text, redacted; the same object if there was nothing in it."""
-        return self.pattern.sub(_replacement, text)
+        return self.pattern.sub(_replacement, text) if self._needles.may_match(text) else text
+
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """Where the secrets stand."""
+        if not self._needles.may_match(text):
+            return []
+        return [
+            (match.end(match.lastindex) if match.lastindex else match.start(), match.end())
+            for match in self.pattern.finditer(text)
+        ]
 
     def stream(self) -> "PatternStream":
         """The same for a text that comes in pieces."""
@@ -124,7 +139,7 @@ class PatternStream:
 class KnownStage:
     """Replaces given secret values, also as JSON or a URL would spell them, longest first."""
 
-    __slots__ = ("_by_first", "_longest_chars", "_pattern")
+    __slots__ = ("_by_first", "_firsts", "_longest_chars", "_pattern")
 
     def __init__(self, secrets: Iterable[str]) -> None:
         spelled = {form for secret in secrets for form in _spellings(secret)}
@@ -134,6 +149,7 @@ class KnownStage:
         for form in ordered:
             self._by_first.setdefault(form[0], []).append(form)
         self._pattern = re.compile("|".join(map(re.escape, ordered)) or r"(?!)")
+        self._firsts = re.compile(f"[{re.escape(''.join(self._by_first))}]" if ordered else r"(?!)")
 
     def __len__(self) -> int:
         """How many spellings are looked for."""
@@ -142,6 +158,15 @@ class KnownStage:
     def apply(self, text: str) -> str:
         """The whole text, redacted; the same object if there was nothing in it."""
         return self._pattern.sub(REDACTED, text) if self._by_first else text
+
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """Where they stand."""
+        return [match.span() for match in self._pattern.finditer(text)] if self._by_first else []
+
+    def begun_at(self, text: str, least: int) -> int:
+        """Where at least so many characters of one begin that the text ends in; its length where none does."""
+        start = self._undecided_from(text) if self._by_first else len(text)
+        return start if len(text) - start >= least else len(text)
 
     def stream(self) -> "KnownStream":
         """The same for a text that comes in pieces."""
@@ -164,9 +189,9 @@ class KnownStage:
         return "".join((*done, text[start:keep_from])), text[keep_from:]
 
     def _undecided_from(self, text: str) -> int:
-        for index in range(max(0, len(text) - self._longest_chars + 1), len(text)):
-            forms = self._by_first.get(text[index])
-            if forms and _begins_one_of(text[index:], forms):
+        for match in self._firsts.finditer(text, max(0, len(text) - self._longest_chars + 1)):
+            index = match.start()
+            if _begins_one_of(text[index:], self._by_first[text[index]]):
                 return index
         return len(text)
 

@@ -10,6 +10,7 @@ group all of the match is the secret.
 """
 
 import re
+from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
@@ -216,6 +217,67 @@ def url_logins() -> re.Pattern[str]:
 def assignments() -> re.Pattern[str]:
     """`password=…`, `"apiKey": "…"`, `Authorization: Bearer …`; the secret is the value."""
     return re.compile(f"{_ASSIGNMENT_BEGINS}(?:{'|'.join(_ASSIGNMENTS)})", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Needles:
+    """Words of which a text must have one for a pattern to find anything in it: finding a word costs next to nothing.
+
+    `by_mark` has them by a mark that they all have, so that most texts are looked through for the marks alone.
+    """
+
+    by_mark: tuple[tuple[str, tuple[str, ...]], ...]
+    caseless: bool = False
+
+    def may_match(self, text: str) -> bool:
+        """False only if the pattern finds nothing."""
+        if self.caseless:
+            text = text.lower()
+        return any(
+            mark in text and (not needles or any(needle in text for needle in needles))
+            for mark, needles in self.by_mark
+        )
+
+
+@cache
+def token_needles() -> Needles:
+    """For `tokens`."""
+    prefixes = [prefix for prefix, _body in _TOKENS]
+    by_mark = {mark: tuple(prefix for prefix in prefixes if mark in prefix) for mark in "-_."}
+    rest = [(prefix, ()) for prefix in prefixes if not set(prefix) & set("-_.")]
+    return Needles((*by_mark.items(), *rest, ("-----BEGIN ", ())))
+
+
+LOGIN_NEEDLES: Final = Needles((("://", ()),))
+"""For `url_logins`."""
+
+ASSIGNMENT_NEEDLES: Final = Needles(
+    (
+        *((word, ()) for word in ("pass", "secret", "token", "credential", "connection", "key", "authorization")),
+        *((word, ()) for word in ("cookie", "bearer", "basic", "x-amz-signature", "sig=")),
+        ("=", ("_pwd", "_creds", "_auth", "_pat", "_dsn", "_jwt", "_headers", "_webhook")),
+    ),
+    caseless=True,
+)
+"""For `assignments`."""
+
+
+@cache
+def begun() -> re.Pattern[str]:
+    """What a text may end in that is too short to be found yet: the beginning of a token, or of a bearer's."""
+    heads = "|".join(f"{re.escape(prefix)}{_at_word_start(prefix)}" for prefix, _body in _TOKENS)
+    schemes = f"{_caseless('bearer')}[ \\t]|{_caseless('basic')}[ \\t]"
+    return re.compile(rf"(?:(?:{heads})|(?:{schemes})[ \t]{{0,7}}(?=[\w.~+/=-]))[\w.~+/=-]*+\Z", re.ASCII)
+
+
+@cache
+def begun_logins() -> re.Pattern[str]:
+    """The same for a URL whose `@` has not come yet."""
+    return re.compile(
+        r"""://(?=[^\s/?#"'<>\\`]{4})[^\s/?#:@"'<>\\`]{0,256}+"""
+        r"""(?::(?![0-9]{1,5}[/?#])[^\s"'<>\\`]{0,1024}+)?+\Z""",
+        re.ASCII,
+    )
 
 
 def holds_secret(value: str) -> bool:

@@ -120,7 +120,7 @@ class Conversation:
             await self._take_turn()
             while await self._is_unfit():
                 self._prompt = self.answering.ask_again()
-                self._meta = self._depth_meta() | self.answering.meta()
+                self._meta = self._place_meta() | self.answering.meta()
                 await self._take_turn()
         except EndRun as end:
             self._verdict.decide(end.ending)
@@ -165,8 +165,8 @@ class Conversation:
             return []
         return await self.offering.open(agent, None if extended else self.answering.tool())
 
-    def _depth_meta(self) -> dict[str, Any]:
-        return self._facts.depth.meta() if self._extension else {}
+    def _place_meta(self) -> dict[str, Any]:
+        return self._facts.place_meta() if self._extension else {}
 
     def _fit_prompt(self, agent: connection.Agent) -> None:
         """The prompt in the form that this agent takes; and what a child of ours is told beside it."""
@@ -175,7 +175,7 @@ class Conversation:
         extended = ours.get("history") is True
         self._prompt = self._briefing.fit(extension=extended, embedded=embedded)
         if ours:
-            self._meta = self._depth_meta() | (dict(self._briefing.meta) if extended else {})
+            self._meta = self._place_meta() | (dict(self._briefing.meta) if extended else {})
         if "sub_agents" in self._briefing.meta and ours.get("sub_agents") is not True:
             self._meta.pop("sub_agents", None)
             get_logger(__name__).warning("an agent takes no sub-agents of its own; they are ignored", agent=agent.info)

@@ -11,10 +11,12 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from acp_client.process.child import AgentProcess
-from acp_client.process.environment import ScrubbedEnvironment, scrub, secret_values
+from acp_client.process.environment import ScrubbedEnvironment, argument_secrets, scrub, secret_values
 from acp_client.process.redaction import Redactor
 from acp_client.process.spawn import Spawned, launch
 from acp_client.process.stderr import StderrEvents, StderrTail
+from acp_client.record.format.call_path import call_path_meta, call_path_variables
+from acp_client.record.place import Place, without_place
 from acp_client.run.depth import Depth, read_depth, without_depth
 from acp_client.spec import AgentSpec
 
@@ -33,6 +35,9 @@ class Facts:
     stderr: StderrTail
     stderr_events: StderrEvents
     depth: Depth = field(default_factory=Depth)
+    call_path: str = ""
+    place: Place | None = None
+    """Where the transcript goes, if there is one."""
     process: AgentProcess | None = None
     agent_info: dict[str, Any] | None = None
     auth_methods: str = ""
@@ -53,9 +58,15 @@ class Facts:
         self.stderr_events = StderrEvents(self.redactor)
         return secret
 
+    def place_meta(self) -> dict[str, Any]:
+        """Where the child is among the runs around it, for one that knows our extension."""
+        return self.depth.meta() | call_path_meta(self.call_path)
+
     def launch(self) -> Spawned:
         """Start the child. Blocks; raises SpawnError."""
         variables = without_depth(self.environment.variables) | self.depth.variables()
+        variables |= call_path_variables(self.call_path)
+        variables = without_place(variables) | (self.place.variables() if self.place is not None else {})
         return launch(self.command, cwd=self.cwd, env=variables, run_id=self.run_id)
 
 
@@ -63,7 +74,9 @@ def gather_facts(spec: AgentSpec, run_id: str) -> Facts:
     """What is known before the child is there. The environment is that of the moment of the call."""
     environment = scrub(os.environ, explicit=spec.env, passthrough=spec.env_passthrough)
     pairs = [(pair.name, pair.value) for server in spec.mcp_servers for pair in _pairs(server)]
-    known = (*environment.secrets, *secret_values(pairs))
+    words = (spec.command, *(tuple(getattr(server, "args", None) or ()) for server in spec.mcp_servers))
+    told = (secret for command in words for secret in argument_secrets(command))
+    known = (*environment.secrets, *secret_values(pairs), *told)
     redactor = Redactor(known)
     return Facts(
         run_id=run_id,

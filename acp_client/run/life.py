@@ -22,12 +22,16 @@ from acp_client.process.table import ProcessTable
 from acp_client.process.threads import in_thread
 from acp_client.prompt import Briefing
 from acp_client.protocol.peer import Peer
+from acp_client.record.place import OneFile, Transcripts
+from acp_client.record.transcript import NoTranscript, Transcript, transcript_of
+from acp_client.record.writer import Writer
 from acp_client.run.conversation import Conversation
-from acp_client.run.facts import gather_facts
+from acp_client.run.facts import Facts, gather_facts
 from acp_client.run.log_text import clean
 from acp_client.run.report import build_result
 from acp_client.run.verdict import Verdict
 from acp_client.safe_text import printable
+from acp_client.session.clock import Clock
 from acp_client.session.ending import Ending
 from acp_client.session.events import RunStarted, StderrOutput
 from acp_client.session.session import Session
@@ -72,10 +76,21 @@ class Life:
         self._began = time.monotonic()
         self._facts = gather_facts(spec, run_id)
         self._facts.approval_cap_seconds = approval_cap_seconds
+        self._facts.call_path = prompt.call_path if isinstance(prompt, Briefing) else ""
         self._verdict = Verdict()
         self._talk = Conversation(spec, prompt, self._facts, self.hub, self._verdict, ledger, wanted)
         self.offer_tools: Final = self._talk.offer_tools
         self._eof = anyio.Event()
+        self._transcript: Transcript | NoTranscript = NoTranscript()
+
+    def record(self, transcripts: Transcripts | OneFile, writer: Writer) -> None:
+        """Keep a transcript, which `writer` writes."""
+        facts = self._facts
+        transcript = transcript_of(self.spec, facts.run_id, transcripts, writer, cwd=facts.cwd, depth=facts.depth.here)
+        self._transcript, facts.place = transcript, transcript.place
+        self._talk.session.audit.on_record = transcript.permission
+        if self._talk.offering is not None:
+            self._talk.offering.on_record = transcript.host_tool
 
     def limit_depth(self, *levels: int | None) -> None:
         """Levels of runs below this process that there may be; a run that would be deeper has ended with this."""
@@ -114,7 +129,8 @@ class Life:
             finally:
                 self.cancel()  # decides only where nothing has: the loop is being closed
                 try:
-                    await self._leave_nothing()
+                    await _leave_nothing(self._facts, self.spec.limits.kill_wait_seconds)
+                    await self._finish_transcript()
                 finally:
                     self._settle()
 
@@ -122,6 +138,7 @@ class Life:
         self._talk.begin()
         if self.ending is not None:
             return
+        self._transcript.begin(self._facts.redactor)
         began = time.monotonic()
         try:
             spawned = await in_thread(self._facts.launch, discard)
@@ -136,11 +153,12 @@ class Life:
 
     async def _run(self, process: AgentProcess) -> None:
         session = self._talk.session
-        peer = Peer(process.transport, session, session.dispatcher(), max_frame_bytes=self.spec.limits.max_frame_bytes)
+        transport = self._transcript.tap(process.transport)
+        peer = Peer(transport, session, session.dispatcher(), max_frame_bytes=self.spec.limits.max_frame_bytes)
         session.peer = peer
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(process.watch)
-            tasks.start_soon(self._drain_stderr, process)
+            tasks.start_soon(_Stderr(self._talk.clock, self._facts, self.hub, self._transcript).drain, process)
             tasks.start_soon(self._read, peer)
             tasks.start_soon(self._talk.watch_clock)
             if self._talk.offering is not None:
@@ -154,22 +172,6 @@ class Life:
     async def _read(self, peer: Peer) -> None:
         await peer.run()
         self._eof.set()
-
-    async def _drain_stderr(self, process: AgentProcess) -> None:
-        await process.drain_stderr(self._on_stderr)
-        if self.hub.listening:
-            self._show_stderr(self._facts.stderr_events.finish())
-
-    def _on_stderr(self, data: bytes) -> None:
-        self._talk.clock.touch(anyio.current_time())
-        self._facts.stderr.feed(data)
-        if self.hub.listening:  # redacting is not free, and a flood may come here
-            self._show_stderr(self._facts.stderr_events.feed(data))
-
-    def _show_stderr(self, text: str) -> None:
-        if text:
-            self.hub.put(StderrOutput(printable(text, multiline=True)))
-            self.hub.wake()
 
     async def _wind_down(self, peer: Peer, process: AgentProcess) -> None:
         """Tell the agent that it is over, if it does not know, and take what it still says."""
@@ -212,15 +214,6 @@ class Life:
         process.release()
         self._facts.timings["teardown"] = time.monotonic() - began
 
-    async def _leave_nothing(self) -> None:
-        """Only after a fault of ours, or a native cancel: what the script did not stop is stopped now."""
-        process = self._facts.process
-        if process is not None and not process.released:
-            try:
-                await process.end(self.spec.limits.kill_wait_seconds)
-            except Exception:  # noqa: BLE001  # the boundary, as above; it is released all the same
-                get_logger(__name__).exception("a child was not stopped in order", run_id=self._facts.run_id)
-
     def _report(self) -> RunResult:
         assert self.ending is not None  # only asked for once decided
         first_chunk_at = self._talk.session.first_chunk_at
@@ -231,9 +224,19 @@ class Life:
         result = build_result(
             self._facts, self._talk.session, self.ending, self._talk.spending.report(), self._talk.answering
         )
+        result = self._transcript.add_to(result)
         return result if self._talk.offering is None else self._talk.offering.add_to(result)
 
+    async def _finish_transcript(self) -> None:
+        """Only now all is known that it is to say."""
+        try:
+            self._transcript.begin(self._facts.redactor)  # a run that never got so far has one too
+            await self._transcript.finish(self._report)
+        except Exception:  # noqa: BLE001  # the boundary: no run fails for its transcript
+            get_logger(__name__).exception("a transcript was not finished", run_id=self._facts.run_id)
+
     def _settle(self) -> None:
+        self._transcript.abandon()
         self._talk.session.turn.phase = "closed"
         self._talk.spending.close()
         try:
@@ -248,6 +251,42 @@ class Life:
         self.finished.set()
         if self.on_end is not None:
             self.on_end()
+
+
+async def _leave_nothing(facts: Facts, kill_seconds: float) -> None:
+    """Only after a fault of ours, or a native cancel: what the script did not stop is stopped now."""
+    if facts.process is not None and not facts.process.released:
+        try:
+            await facts.process.end(kill_seconds)
+        except Exception:  # noqa: BLE001  # the boundary, as above; it is released all the same
+            get_logger(__name__).exception("a child was not stopped in order", run_id=facts.run_id)
+
+
+class _Stderr:
+    """What the child says beside the wire, and who is told of it."""
+
+    def __init__(self, clock: Clock, facts: Facts, hub: EventHub, transcript: Transcript | NoTranscript) -> None:
+        self._clock = clock
+        self._facts = facts
+        self._hub = hub
+        self._transcript = transcript
+
+    async def drain(self, process: AgentProcess) -> None:
+        await process.drain_stderr(self._feed, self._transcript.caught_up)
+        if self._hub.listening:
+            self._show(self._facts.stderr_events.finish())
+
+    def _feed(self, data: bytes) -> None:
+        self._clock.touch(anyio.current_time())
+        self._facts.stderr.feed(data)
+        self._transcript.stderr(data)
+        if self._hub.listening:  # redacting is not free, and a flood may come here
+            self._show(self._facts.stderr_events.feed(data))
+
+    def _show(self, text: str) -> None:
+        if text:
+            self._hub.put(StderrOutput(printable(text, multiline=True)))
+            self._hub.wake()
 
 
 async def _await_quiet(session: Session, eof: anyio.Event, grace_seconds: float) -> None:

@@ -18,7 +18,7 @@ from acp_client.host_tools.consent import OwnTools, server_name
 from acp_client.host_tools.hosting import Hosting, Way
 from acp_client.host_tools.toolbox import MAX_CALLS_AT_ONCE, Call, Toolbox
 from acp_client.logs import get_logger
-from acp_client.outcome import RunResult
+from acp_client.outcome import HostToolCall, RunResult
 from acp_client.process.threads import in_thread
 from acp_client.run.facts import Facts
 from acp_client.session.clock import Clock
@@ -64,6 +64,7 @@ class Offering:
         self._toolbox: Toolbox | None = None
         self._hosting: Hosting | None = None
         self._closed = False
+        self.on_record: Callable[[HostToolCall], None] | None = None  # told of each call when it has ended
         self.has_complete = False
         """The agent can hand over its value by calling the `complete` tool."""
 
@@ -196,7 +197,10 @@ class Offering:
         """Silence counts again."""
         now = anyio.current_time()
         self._clock.resume_idle(now)
-        self._tell(HostToolReturned(call.record(now)))
+        record = call.record(now)
+        if self.on_record is not None:
+            self.on_record(record)
+        self._tell(HostToolReturned(record))
 
     async def permit(self, call: Call, arguments: Mapping[str, Any]) -> str | None:
         """None where no rule is against it."""

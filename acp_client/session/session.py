@@ -77,10 +77,10 @@ class Session:
     ) -> None:
         self.turn: Final = Turn(spec.limits.max_output_bytes)
         self.serves_forms: Final = serves_forms(spec)
-        self._audit: Final = Audit(hub)
+        self.audit: Final = Audit(hub)
         place = Place(run_id, spec.label, cwd, (cwd, *spec.additional_directories))
         self.people: Final = People(spec, place, clock, self._on_approval_expired, approval_cap_seconds)
-        self.permissions: Final = PermissionDesk(spec, self._audit, self.people)
+        self.permissions: Final = PermissionDesk(spec, self.audit, self.people)
         self._run_id = run_id
         self._hub = hub
         self._clock = clock
@@ -94,7 +94,7 @@ class Session:
         """What we serve: permissions, and forms if there is who fills them in. All else is answered as not found."""
         served: dict[str, Handler] = {"session/request_permission": self._on_permission}
         if self.serves_forms:
-            served["elicitation/create"] = FormDesk(self._audit, self.people).answer
+            served["elicitation/create"] = FormDesk(self.audit, self.people).answer
         return Dispatcher(served)
 
     async def _on_permission(self, request: TheirRequest) -> dict[str, Any]:
@@ -105,7 +105,7 @@ class Session:
 
     async def approve_turn(self, prompt: Sequence[dict[str, Any]], turns: int) -> None:
         """Return once a turn after so many others may go on. Raises EndRun if it may not."""
-        await approve_turn(self.id, prompt, turns, self._audit, self.people)
+        await approve_turn(self.id, prompt, turns, self.audit, self.people)
 
     # ---- what we ask
 

@@ -18,12 +18,14 @@ from pydantic import BaseModel
 from rich.console import Console
 from rich.table import Table
 
-from acp_client import Event, Runner, SubAgent, SubAgents, SubAgentStarted, ToolReply
+from acp_client import Event, Runner, SubAgent, SubAgents, SubAgentStarted, ToolReply, Transcripts
 from acp_client.catalog import SHIPPED
 from acp_client.safe_text import printable
 
 REPO: Final = Path(__file__).resolve().parents[2]
 FILE: Final = REPO / "fixtures" / "trades" / "london_broker.csv"
+RECORDS: Final = REPO / "build" / "transcripts" / "trades_desk"
+MAX_RECORDS: Final = 11  # as many as there are requests, so those of this time
 PARENT: Final = "Trades Agent"
 WIDE: Final = 140  # columns where there is no terminal to ask
 INTERRUPTED: Final = 130
@@ -155,7 +157,7 @@ async def work(file: Path, console: Console) -> Parent:
         if isinstance(event, SubAgentStarted):
             console.print(said(f"  {event.label}"))
 
-    async with Runner(max_concurrency=4) as runner:
+    async with Runner(max_concurrency=4, transcripts=Transcripts(RECORDS, max_files=MAX_RECORDS)) as runner:
         parent = Parent(SubAgents(SPECIALISTS, runner=runner, parent_name=PARENT, on_progress=show))
         console.print(f"process_trade_file: {said(await parent.process_trade_file(file))}", soft_wrap=True)
         console.print(f"close_the_day: {said(await parent.close_the_day())}", soft_wrap=True)
@@ -209,6 +211,7 @@ def main() -> int:
     except KeyboardInterrupt:  # the children are gone by now
         return INTERRUPTED
     report(parent, console)
+    console.print(f"What went on: scripts/run trace {RECORDS}", soft_wrap=True)
     return 0
 
 

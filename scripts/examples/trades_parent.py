@@ -17,13 +17,14 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from acp_client import AgentSpec, Runner, RunResult
+from acp_client import AgentSpec, Runner, RunResult, Transcripts
 from acp_client.catalog import SHIPPED
 from acp_client.safe_text import printable
 
 REPO = Path(__file__).resolve().parents[2]
 FOLDER = REPO / "fixtures" / "trades"
 OUT = REPO / "build" / "trades"
+RECORDS = REPO / "build" / "transcripts"
 AGENT = "trade_file_extractor"
 WIDE = 140  # columns where there is no terminal to ask
 TRADE_COLUMNS = ("trade_id", "instrument", "side", "quantity", "price", "currency", "trade_date", "counterparty")
@@ -78,6 +79,7 @@ def main() -> int:
     show(done, console)
     save(done, asked.out)
     console.print(f"JSON: {asked.out}")
+    console.print(f"What went on: scripts/run trace {RECORDS / 'trades_parent'}", soft_wrap=True)
     return 0 if all(one.value is not None for one in done) else 1
 
 
@@ -89,7 +91,8 @@ async def delegate(files: list[Path], console: Console) -> list[Done]:
     console.print(f"{len(files)} files, for each a {AGENT} of its own, all at once")
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         bar = progress.add_task(f"waiting for {AGENT}", total=len(files))
-        async with Runner(max_concurrency=len(files)) as runner:
+        kept = Transcripts(RECORDS / "trades_parent", max_files=len(files))  # those of this time
+        async with Runner(max_concurrency=len(files), transcripts=kept) as runner:
             async for job, result in runner.run_many([(spec, task) for task in tasks]):
                 _, task = cast("tuple[AgentSpec, str]", job)  # each as it was given
                 done.append(Done(tasks[task], result))

@@ -94,6 +94,7 @@ async def test_a_client_without_the_extension_gives_nothing(tmp_path: Path) -> N
         ({"depth": True}, '_meta["acp-subagents"].depth must be an integer of at least 0'),
         ({"max_depth": -1}, '_meta["acp-subagents"].max_depth must be an integer of at least 0'),
         ({"result": 1}, '_meta["acp-subagents"].result is a number; it must be an object'),
+        ({"call_path": "../x"}, '_meta["acp-subagents"].call_path must be a call path, such as primary/desk.1'),
     ],
 )
 async def test_a_wrong_shape_is_refused_with_its_place_and_rule(

@@ -114,6 +114,7 @@ async def test_a_child_of_ours_gets_real_messages_and_its_task_alone(tmp_path: P
         "sub_agents": [{"name": "leaf", "description": "leaf", "agent": {"command": ["leaf"]}}],
         "depth": 1,
         "max_depth": 2,
+        "call_path": "primary/judge.1",
     }
 
 

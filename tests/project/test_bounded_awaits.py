@@ -73,9 +73,10 @@ WHY = {
     "run/life.py:Life._spawn_and_run": STEPS,
     "run/life.py:Life._run": STEPS,
     "run/life.py:Life._read": LADDER,
-    "run/life.py:Life._drain_stderr": LADDER,
+    "run/life.py:_Stderr.drain": LADDER,
     "run/life.py:Life._finish": STEPS,
-    "run/life.py:Life._leave_nothing": STEPS,
+    "run/life.py:_leave_nothing": STEPS,
+    "run/life.py:Life._finish_transcript": "the time that a transcript has to be written",
     "run/verdict.py:Verdict.interrupt": "broken off by the verdict, which the clock decides at the latest",
     "session/asking/forms.py:FormDesk.answer": PEOPLE,
     "session/asking/forms.py:FormDesk._ask": PEOPLE,
@@ -104,7 +105,10 @@ WHY = {
 }
 
 
-WALL_CLOCK = ("policy/approval.py", "approvals/", "cli/approvals.py")
+WALL_CLOCK = (
+    *("policy/approval.py", "approvals/", "cli/approvals.py", "record/transcript.py"),
+    "host_tools/folder.py",  # the age of a file
+)
 """Times of the day that people see, or that several processes share; each wait there has a monotonic bound too."""
 
 

@@ -45,7 +45,8 @@ def test_import_acp_agent_loads_only_the_contract_of_acp_client(statement: str) 
     """The parent's half is no part of a child, not before one delegates."""
     loaded = {name for name in loaded_by(statement) if name.startswith("acp_client.")}
     allowed = ("acp_client.protocol", "acp_client.record.format", "acp_client._version")
-    assert [name for name in sorted(loaded) if not name.startswith(allowed)] == []
+    parents = {"acp_client.record"}  # of what is allowed; it holds nothing itself
+    assert [name for name in sorted(loaded - parents) if not name.startswith(allowed)] == []
 
 
 @pytest.mark.parametrize("package", ["acp_client", "acp_agent"])

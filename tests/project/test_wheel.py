@@ -39,13 +39,14 @@ def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_everything_that_is_no_code_is_in_the_wheel(wheel: Path) -> None:
-    """Type markers, the licence, and every data file of the agents."""
+    """Type markers, the licence, every data file of the agents, and the parts of the trace's page."""
     names = set(zipfile.ZipFile(wheel).namelist())
     assert {"acp_client/py.typed", "acp_agent/py.typed"} <= names
     assert any(name.endswith("licenses/LICENSE") for name in names)
     data = {
         path.relative_to(REPO).as_posix()
-        for path in (REPO / "acp_agent").rglob("data/**/*")
+        for pattern in ("acp_agent/**/data/**/*", "acp_client/**/assets/*")
+        for path in REPO.glob(pattern)
         if path.is_file() and "__pycache__" not in path.parts
     }
     assert data

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -48,6 +49,8 @@ class Audit:
 
     def __init__(self, hub: EventHub) -> None:
         self.records: list[PermissionRecord] = []
+        self.on_record: Callable[[PermissionRecord], None] | None = None
+        """Told of each, also of those that are too many to be kept."""
         self._hub = hub
 
     def asked(self, question: PermissionRequest) -> None:
@@ -78,6 +81,8 @@ class Audit:
         )
         if len(self.records) < MAX_PERMISSIONS_KEPT:
             self.records.append(record)
+        if self.on_record is not None:
+            self.on_record(record)
         self._tell(PermissionAnswered(record))
 
     def _tell(self, event: PermissionAsked | PermissionAnswered) -> None:

@@ -1,0 +1,87 @@
+"""A pytest plugin for those who test their own parents and agents: scripted, replayed and recorded children.
+
+Installed with the package (entry point `pytest11`). Owns the option and the fixtures; what they do is `golden`'s and
+`factories`', which are loaded once a fixture is used: a session that uses none pays for none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from acp_client.testing.factories import Replay, Scripted
+    from acp_client.testing.golden import Record
+
+OPTION = "--acp-record"
+_FAILED = pytest.StashKey[bool]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--acp-record`: run the real agents and keep what passes, in place of replaying it."""
+    group = parser.getgroup("acp", "agents over the Agent Client Protocol")
+    group.addoption(
+        OPTION,
+        action="store_true",
+        help="run the agents that tests give to acp_record, and write their recordings anew",
+    )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A test that failed leaves no recording."""
+    report = yield
+    if report.failed:
+        item.stash[_FAILED] = True
+    return report
+
+
+@pytest.fixture
+def acp_scripted(tmp_path: Path, request: pytest.FixtureRequest) -> Scripted:
+    """`acp_scripted(scenario, **fields)`: an `AgentSpec` of an agent that plays a scenario.
+
+    `scenario` is a mapping or the path of a YAML or JSON file, relative to the test's own; its words are shown by
+    `python -m acp_agent scripted --help`. `fields` are those of `AgentSpec`; it runs in `tmp_path` unless `cwd` says
+    otherwise.
+    """
+    from acp_client.testing.factories import Scripted  # noqa: PLC0415  # when it is used
+
+    return Scripted(tmp_path, request.path.parent)
+
+
+@pytest.fixture
+def acp_replay(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Replay]:
+    """`acp_replay(file, lenient=False, pace=None, check=True, **fields)`: an `AgentSpec` of a recorded run.
+
+    `file` is relative to the test's own. What differs from the recording fails the test when it ends, with the
+    difference, whatever the test made of it; not with `check=False`, nor with `lenient`.
+    """
+    from acp_client.testing.factories import Replay  # noqa: PLC0415  # when it is used
+
+    replay = Replay(tmp_path, request.path.parent)
+    yield replay
+    if complaint := replay.complaint():
+        pytest.fail(complaint, pytrace=False)
+
+
+@pytest.fixture
+def acp_record(
+    tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, acp_replay: Replay
+) -> Iterator[Record]:
+    """`acp_record(spec, name=None, **options)`: the spec, replayed from its recording; with `--acp-record`, recorded.
+
+    The recording is `transcripts/NAME.jsonl` beside the test's file; `name` is the test's own if it is left out, and
+    the spec's name from here on. One that is missing fails the test with the command that records it. With the option
+    the agent itself runs, and the recording is written once the test has passed: without secrets, and with `{cwd}` in
+    the place of the folder. Each spec stands for one run, by a `Runner` that is made after this call and that was given
+    no `transcripts`. `options` are those of `acp_replay`.
+    """
+    from acp_client.testing.golden import Record  # noqa: PLC0415  # when it is used
+
+    record = Record(request, tmp_path, acp_replay, monkeypatch if request.config.getoption(OPTION) else None)
+    yield record
+    if not request.node.stash.get(_FAILED, False) and (complaint := record.keep()):
+        pytest.fail(complaint, pytrace=False)

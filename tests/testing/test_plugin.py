@@ -1,0 +1,140 @@
+"""The pytest plugin in a project of somebody else: scripted, replayed and recorded agents."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.testing.project import Ended, Project
+
+SCRIPTED = """
+def test_as_data(acp_scripted):
+    one = acp_scripted({"prompt": [{"chunk": "one"}]})
+    two = acp_scripted("two.json", permission="allow")
+    assert [run_subagent_sync(spec, "go").text for spec in (one, two)] == ["one", "two"]
+    assert two.permission == "allow"
+"""
+RECORDED = """
+def test_it(acp_record):
+    result = run_subagent_sync(acp_record(ECHO), "say this")
+    assert result.text == "say this"
+
+def test_here(acp_record):
+    spec = ECHO.model_copy(update={"cwd": "/", "env": {"KEY": "only of the agent"}})
+    assert run_subagent_sync(acp_record(spec, "by.name"), "in /").text == "in /"
+"""
+DIFFERING = """
+FILE = "transcripts/test_it.jsonl"
+def test_careless(acp_record):
+    run_subagent_sync(acp_record(ECHO, "test_it"), "say that")
+
+def test_strict(acp_replay):
+    assert run_subagent_sync(acp_replay(FILE, env={"X": "1"}), "say thus").reason == "agent_error"
+
+def test_looked_at(acp_replay):
+    assert run_subagent_sync(acp_replay(FILE, check=False), "say that").reason == "agent_error"
+
+def test_lenient(acp_replay):
+    assert run_subagent_sync(acp_replay(FILE, lenient=True, pace=1000.0), "say that").text == "say this"
+"""
+FAILING = """
+def test_it(acp_record):
+    assert run_subagent_sync(acp_record(ECHO), "other").text == "say this"
+
+def test_none(acp_record):
+    acp_record(ECHO)
+
+def test_twice(acp_record):
+    spec = acp_record(ECHO)
+    assert [run_subagent_sync(spec, "x").text for _ in range(2)] == ["x", "x"]
+
+def test_again(acp_record):
+    acp_record(ECHO), acp_record(ECHO)
+
+def test_odd(acp_record):
+    acp_record(ECHO, "../out")
+"""
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, Ended]:
+    """A project whose recordings were made, and how that ended."""
+    project = Project(tmp_path_factory.mktemp("recorded"))
+    project.write("two.json", json.dumps({"prompt": [{"chunk": "two"}]}))
+    project.write("test_scripted.py", SCRIPTED)
+    project.write("test_golden.py", RECORDED)
+    return project, project.pytest("--acp-record")
+
+
+@pytest.fixture
+def project(recorded: tuple[Project, Ended], tmp_path: Path) -> Project:
+    """A copy of it."""
+    shutil.copytree(recorded[0].folder, tmp_path / "copy")
+    return Project(tmp_path / "copy")
+
+
+def test_scenarios_are_agents_and_recordings_are_made_on_request(recorded: tuple[Project, Ended]) -> None:
+    """One for each spec, named as the test or as it says, with nothing of the machine's folders in it."""
+    project, ended = recorded
+    assert ended.code == 0, ended.output
+    folder = project.folder / "transcripts"
+    assert sorted(path.name for path in folder.iterdir()) == ["by.name.jsonl", "test_it.jsonl"]
+    header = json.loads((folder / "test_it.jsonl").read_text().split("\n")[0])
+    assert (header["agent"], header["parent"], header["cwd"]) == ("test_it", None, "{cwd}")
+
+
+def test_what_is_recorded_is_replayed_without_the_agent(project: Project) -> None:
+    """It may be uninstalled by then."""
+    file = project.folder / "test_golden.py"
+    file.write_text(file.read_text().replace('"echo"', '"no such agent"'))
+    ended = project.pytest("test_golden.py")
+    assert ended.code == 0, ended.output
+
+
+def test_a_missing_recording_says_how_to_make_it(project: Project) -> None:
+    """The command, to be copied."""
+    shutil.rmtree(project.folder / "transcripts")
+    ended = project.pytest("test_golden.py::test_it")
+    assert ended.code == 1
+    assert "record it with: pytest --acp-record 'test_golden.py::test_it'" in ended.output
+
+
+def test_a_golden_run_that_differs_fails_its_test(project: Project) -> None:
+    """Whatever the test itself looked at; not with `check=False`, nor where it is lenient."""
+    project.write("test_golden.py", DIFFERING)
+    ended = project.pytest("test_golden.py")
+    assert ended.code == 1
+    assert "4 passed, 2 errors" in ended.output
+    for said in ('-    "text": "say this"', '+    "text": "say that"', '+    "text": "say thus"'):
+        assert said in ended.output
+
+
+def test_a_test_that_fails_leaves_the_recording_as_it_was(project: Project) -> None:
+    """So does one that records nothing, or more than one run; each says why."""
+    project.write("test_golden.py", FAILING)
+    golden = project.folder / "transcripts" / "test_it.jsonl"
+    before = golden.read_bytes()
+    ended = project.pytest("--acp-record", "test_golden.py")
+    assert ended.code == 1
+    assert "3 failed, 2 passed, 2 errors" in ended.output
+    for said in ("'test_none' ran 0 times", "'test_twice' ran 2 times", "'../out' is no name for a recording"):
+        assert said in ended.output
+    assert golden.read_bytes() == before
+    assert len(list(golden.parent.iterdir())) == 2
+
+
+def test_a_session_that_uses_no_fixture_loads_nothing() -> None:
+    """Neither an event loop nor models: the import of the plugin is its own and pytest's alone."""
+    program = """
+import sys, pytest
+before = set(sys.modules)
+import acp_client.testing
+print(sorted(set(sys.modules) - before))
+"""
+    done = subprocess.run([sys.executable, "-I", "-c", program], check=True, capture_output=True, text=True)
+    assert done.stdout == "['acp_client', 'acp_client._version', 'acp_client.testing']\n"
