@@ -8,14 +8,14 @@ from __future__ import annotations
 import functools
 import math
 import uuid
-from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, overload
 
 import anyio
 
+from acp_client.admission.gate import Gate, Ticket
 from acp_client.batch import Batch, Results
 from acp_client.outcome import RunResult
 from acp_client.policy.budget import Budget
@@ -26,16 +26,18 @@ from acp_client.process.table import ProcessTable
 from acp_client.process.threads import in_thread
 from acp_client.prompt import Briefing, Prompt, prompt_blocks
 from acp_client.run.depth import check_levels
+from acp_client.run.facts import plan_of
 from acp_client.run.handle import Run
 from acp_client.run.life import Life
 from acp_client.spec import AgentSpec
 from acp_client.structured.wanted import MAX_REPAIRS, NOTHING_WANTED, Wanted, want
+from acp_client.warm.pool import Pool, Warming
 
 if TYPE_CHECKING:
     from acp_client.host_tools.web import WebHost
 
 DEFAULT_MAX_CONCURRENCY: Final = 32
-"""Children at once. Each costs a process and about six descriptors: well below the usual limit of 1024."""
+"""Children at once. Each costs a process and four descriptors: well below the usual limit of 1024."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,9 @@ class Runner:
     `approval_timeout_cap_seconds` is the deployment's cap on how long any approval may be waited for. `max_depth` is
     how many levels of runs there may be below this process (0: none); a deeper one ends as `depth_exceeded`, here or
     in the descendant that tries. What the processes around this one allow is never widened by it.
+
+    `warm` says how many processes of which specs are kept ready ahead of need, see `prewarm`; none by default. They
+    are no runs: `max_concurrency` does not count them. They end with the block.
     """
 
     def __init__(
@@ -76,6 +81,7 @@ class Runner:
         budget: Budget | None = None,
         approval_timeout_cap_seconds: float | None = None,
         max_depth: int | None = None,
+        warm: Mapping[AgentSpec, int] | None = None,
     ) -> None:
         if type(max_concurrency) is not int or max_concurrency < 1:
             raise ValueError(f"max_concurrency is {max_concurrency!r}; it must be an integer of at least 1")
@@ -92,8 +98,8 @@ class Runner:
         self._approval_cap_seconds = approval_timeout_cap_seconds
         self._levels = check_levels(max_depth)
         self._web: WebHost | None = None
-        self._free = max_concurrency
-        self._queue: deque[anyio.Event] = deque()
+        self._warm = Pool(warm, functools.partial(plan_of, levels=self._levels))
+        self._gate = Gate(max_concurrency, self._warm.give_way)
         self._tasks: TaskHost | None = None
         self._left = False
 
@@ -109,6 +115,8 @@ class Runner:
             raise RuntimeError("this Runner is in use already; make one for each `async with`")
         self._table = ProcessTable()
         self._tasks = await TaskHost.open()
+        self._gate.open(self._tasks)
+        self._warm.open(self._tasks, self._table)
         return self
 
     async def __aexit__(
@@ -119,6 +127,8 @@ class Runner:
         assert tasks is not None  # __aenter__ has set it
         if error is not None:
             self._cancel_all()
+        self._warm.wind_down()
+        self._close_warm()
         try:
             await tasks.close(self._cancel_all)
         finally:
@@ -137,8 +147,13 @@ class Runner:
         return self._web
 
     def _cancel_all(self) -> None:
+        self._warm.close()
         for life in self._lives:
             life.cancel()
+
+    def _close_warm(self) -> None:
+        if self._left and not self._lives:
+            self._warm.close()
 
     async def start(
         self,
@@ -168,29 +183,31 @@ class Runner:
         life = Life(_checked(spec), blocks, run_id, self._table, self._ledger, self._approval_cap_seconds, wanted)
         life.limit_depth(self._levels, max_depth)
         life.offer_tools(self._web_host)
+        life.warm = self._warm
         self._lives.add(life)
-        admitted = anyio.Event()
-        self._queue.append(admitted)
-        self._admit()
-        tasks.start_soon(self._own, life, admitted, name=f"run {run_id}")
+        tasks.start_soon(self._own, life, self._gate.enter(), name=f"run {run_id}")
         return Run(run_id, life)
 
-    def _admit(self) -> None:
-        """In the order of their start, on trio too, which begins tasks in any order."""
-        while self._free and self._queue:
-            self._free -= 1
-            self._queue.popleft().set()
-
-    async def _own(self, life: Life, admitted: anyio.Event) -> None:
+    async def _own(self, life: Life, ticket: Ticket) -> None:
         try:
-            await life.live(admitted)
+            await life.live(ticket)
         finally:
             self._lives.discard(life)
-            if admitted.is_set():
-                self._free += 1
-            else:
-                self._queue.remove(admitted)
-            self._admit()
+            ticket.leave()
+            self._close_warm()
+
+    def prewarm(self, spec: AgentSpec, n: int = 1) -> Warming:
+        """Keep `n` processes of this spec ready from now on, spawned and initialized; 0 ends those that are.
+
+        Returns at once. Await what it returns to wait until each is ready or has failed (safe to cancel): it gives the
+        number of those that are ready. Each is used for one run, then replaced in the background, as is one that has
+        died or become too old. An agent that cannot be started is tried again after a growing delay, and runs start
+        cold. A run takes one only if it would start the same itself: an equal spec, the same working directory, the
+        same variables, its depth included. The result is that of any run, but for `timings`. Raises TypeError or
+        ValueError for a wrong argument, and RuntimeError outside the `async with` block.
+        """
+        self._open()
+        return self._warm.want(spec, n)
 
     @overload
     def run_many(self, jobs: Iterable[Job]) -> Results[Job]: ...

@@ -6,11 +6,12 @@ truncate after.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Final, TypeVar, cast
 
 from acp_client.process.environment import is_secret_name
-from acp_client.process.redaction_stages import REDACTED, KnownStage, PatternStage
+from acp_client.process.redaction_stages import REDACTED, KnownStage, KnownStream, PatternStage, PatternStream
 from acp_client.process.secret_patterns import assignments, tokens, url_logins
 
 __all__ = ["REDACTED", "Redactor", "StreamRedactor", "is_secret_key"]
@@ -40,19 +41,20 @@ class Redactor:
     in the length of the text; never raises for any text. Immutable, and safe to share.
     """
 
-    __slots__ = ("_known", "_patterns")
+    __slots__ = ("_known",)
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         self._known = KnownStage(secrets)
-        self._patterns = tuple(map(PatternStage, (tokens(), url_logins(), assignments())))
 
     def __repr__(self) -> str:
         return f"<Redactor of {len(self._known)} known spellings>"
 
     def redact(self, text: str) -> str:
         """The text without its secrets; keys, schemes and hosts stay (`password=[redacted]`)."""
+        if not text:  # so that a run without a word of the child's compiles no pattern
+            return text
         text = self._known.apply(text)
-        for stage in self._patterns:
+        for stage in _pattern_stages():
             text = stage.apply(text)
         return text
 
@@ -67,8 +69,7 @@ class Redactor:
 
     def stream(self) -> "StreamRedactor":
         """A redactor with the same secrets for one text that comes in pieces."""
-        stages: tuple[KnownStage | PatternStage, ...] = (self._known, *self._patterns)
-        return StreamRedactor(stages)
+        return StreamRedactor(lambda: (self._known, *_pattern_stages()))
 
     def _json(self, value: object, *, depth: int) -> object:
         if isinstance(value, str):
@@ -97,13 +98,16 @@ class StreamRedactor:
     the whole. The line that is not yet complete is held back, a private key until its end; bounded.
     """
 
-    __slots__ = ("_stages",)
+    __slots__ = ("_begin", "_stages")
 
-    def __init__(self, stages: Iterable[KnownStage | PatternStage]) -> None:
-        self._stages = tuple(stage.stream() for stage in stages)
+    def __init__(self, stages: Callable[[], Iterable[KnownStage | PatternStage]]) -> None:
+        self._begin = stages
+        self._stages: tuple[KnownStream | PatternStream, ...] = ()
 
     def feed(self, text: str) -> str:
         """Take the next piece; give what is decided by now, redacted, possibly nothing."""
+        if text and not self._stages:
+            self._stages = tuple(stage.stream() for stage in self._begin())
         for stage in self._stages:
             text = stage.feed(text)
         return text
@@ -114,6 +118,12 @@ class StreamRedactor:
         for stage in self._stages:
             text = stage.feed(text) + stage.flush()
         return text
+
+
+@cache
+def _pattern_stages() -> tuple[PatternStage, ...]:
+    """Compiled with the first text that may hold a secret, for all redactors."""
+    return tuple(map(PatternStage, (tokens(), url_logins(), assignments())))
 
 
 def is_secret_key(key: str) -> bool:

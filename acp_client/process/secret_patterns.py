@@ -10,7 +10,7 @@ group all of the match is the secret.
 """
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 LONGEST_HEAD_CHARS: Final = 16 * 1024
@@ -104,6 +104,12 @@ _TOKENS: Final = (
     ("figd_", r"[\w-]{20}"),
     ("PMAK-", r"[A-Za-z0-9]{24}"),
 )
+
+_TOKEN_LITERALS: Final = ("-----BEGIN ", *(prefix for prefix, _body in _TOKENS))
+"""One of these stands in whatever `tokens` finds."""
+
+_LONGEST_KEPT_CHARS: Final = 512
+"""Of a value: longer ones are not worth a place in the cache."""
 
 # A private key as a file, as one line with `\n` in it, indented, numbered, or with its line ends
 # lost to spaces. Cut off before its END line it is still taken whole.
@@ -220,4 +226,14 @@ def assignments() -> re.Pattern[str]:
 
 def holds_secret(value: str) -> bool:
     """True if a URL with a login, a private key, a JWT or a known token stands anywhere in it."""
-    return tokens().search(value) is not None or url_logins().search(value) is not None
+    return _seen_to_hold(value) if len(value) <= _LONGEST_KEPT_CHARS else _holds(value)
+
+
+def _holds(value: str) -> bool:
+    """Most values hold none of the literals: nothing is compiled for them, which takes longer than a spawn."""
+    if any(literal in value for literal in _TOKEN_LITERALS) and tokens().search(value) is not None:
+        return True
+    return "://" in value and "@" in value and url_logins().search(value) is not None
+
+
+_seen_to_hold = lru_cache(maxsize=1024)(_holds)  # the same environment for every child

@@ -89,7 +89,9 @@ class ProcessTable:
     async def _look(self, look: _Look) -> None:
         began = anyio.current_time()
         with suppress(OSError):  # no descriptor left
-            pids = candidates(_all_pids(), _newest_pid(), look.trees, self.leaders, time.monotonic())
+            now, newest = time.monotonic(), _newest_pid()
+            few = few_since(look.trees, newest, now)
+            pids = candidates(_all_pids() if few is None else few, newest, look.trees, self.leaders, now)
             for _ in range(EXEC_LOOKS):
                 crowd = len(pids) > INLINE_CANDIDATES
                 search = functools.partial(find, look.trees, pids, frozenset(self.leaders), look.found)
@@ -115,16 +117,27 @@ class _Look:
         self.done = anyio.Event()
 
 
+def few_since(trees: Collection[Tree], newest: int, now: float) -> range | None:
+    """All pids that were given after the first leader's, where they are so few that nobody need list them. Pure."""
+    oldest = min(tree.pgid for tree in trees)
+    few = _are_young(trees, now) and oldest <= newest <= oldest + INLINE_CANDIDATES
+    return range(oldest + 1, newest + 1) if few else None
+
+
 def candidates(
     pids: Iterable[int], newest: int, trees: Collection[Tree], leaders: Collection[int], now: float
 ) -> list[int]:
     """Those of `pids` that can belong to one of the trees, leaders apart. Pure; `newest` is the pid given last."""
-    if now - min(tree.born for tree in trees) > YOUNG_SECONDS:
+    if not _are_young(trees, now):
         return [pid for pid in pids if pid not in leaders]
     # Pids go up to a highest one and begin again below: a leader above the newest was there before they did.
     before = [tree.pgid for tree in trees if tree.pgid > newest]
     oldest = min(before or [tree.pgid for tree in trees])
     return [pid for pid in pids if (pid > oldest or (before and pid <= newest)) and pid not in leaders]
+
+
+def _are_young(trees: Collection[Tree], now: float) -> bool:
+    return now - min(tree.born for tree in trees) <= YOUNG_SECONDS
 
 
 def _all_pids() -> list[int]:

@@ -98,10 +98,17 @@ class Peer:
             self._receive(data)
 
     def _receive(self, data: bytes) -> None:
-        self._listener.on_read(len(data))
-        for event in self._link.receive(data):
-            self._handle(event)
-        self._listener.on_batch_end()
+        listener = self._listener
+        listener.on_read(len(data))
+        on_notification, repeats = listener.on_notification, self._link.repeats
+        for event in self._link.receive_each(data):
+            if type(event) is list:
+                listener.on_texts(event, repeats.message)
+            elif type(event) is dict:
+                on_notification(event)
+            else:
+                self._HANDLERS[type(event)](self, event)
+        listener.on_batch_end()
 
     async def _read_loop(self) -> None:
         while data := await self._transport.receive():

@@ -151,6 +151,7 @@ class Conversation:
         ours = await self._open_tools(agent)
         answer = await connection.new_session(session, agent, self._spec, facts.cwd, session.begin, ours)
         facts.timings["session"] = time.monotonic() - began
+        facts.on_session()
         self._hub.put(SessionStarted(answer.session_id, agent.info))
         self._hub.wake()
         await connection.configure(session, answer.session_id, answer, self._spec)

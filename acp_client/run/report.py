@@ -10,8 +10,9 @@ from typing import Any, Final
 
 from pydantic_core import to_json
 
-from acp_client.outcome import REASONS, Diagnostics, Failure, Flags, RunResult, StdoutNoise, Timings
+from acp_client.outcome import Diagnostics, Failure, Flags, RunResult, StdoutNoise, Timings
 from acp_client.policy.budget import BudgetReport
+from acp_client.reasons import REASONS
 from acp_client.run.answering import Answering
 from acp_client.run.facts import Facts
 from acp_client.safe_text import printable
@@ -74,6 +75,7 @@ def _flags(facts: Facts, session: Session, *, completed: bool) -> Flags:
         late_updates=turn.late_updates,
         completed_without_asking=turn.completed_without_asking(),
         killed=facts.process.killed if facts.process else None,
+        omitted_messages=turn.answer.omitted,
     )
 
 

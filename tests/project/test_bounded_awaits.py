@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[2] / "acp_client"
-ROOMS = ("run", "process", "session", "protocol")
+ROOMS = ("run", "process", "session", "protocol", "admission", "warm")
 BOUNDS = {"move_on_after", "move_on_at", "fail_after"}
 
 CLOCK = "broken off by the run's clock, through the verdict"
@@ -17,6 +17,7 @@ LADDER = "ends when the pipes are closed, which the ladder's end does at the lat
 CALLER = "the caller's own wait, which it may bound or cancel"
 PEOPLE = "the approval's time, and cancelled when the run ends"
 STEPS = "awaits only what is bounded itself"
+WARM = "broken off when the runner ends, or a run takes the process"
 
 WHY = {
     "process/child.py:AgentProcess.drain_stderr": LADDER,
@@ -71,11 +72,12 @@ WHY = {
     "run/offering.py:Offering.permit": "cancelled with the call, by the run's end at the latest",
     "run/life.py:Life.live": STEPS,
     "run/life.py:Life._spawn_and_run": STEPS,
+    "run/life.py:_start_cold": "calls of milliseconds",
     "run/life.py:Life._run": STEPS,
     "run/life.py:Life._read": LADDER,
     "run/life.py:Life._drain_stderr": LADDER,
     "run/life.py:Life._finish": STEPS,
-    "run/life.py:Life._leave_nothing": STEPS,
+    "run/life.py:_leave_nothing": STEPS,
     "run/verdict.py:Verdict.interrupt": "broken off by the verdict, which the clock decides at the latest",
     "session/asking/forms.py:FormDesk.answer": PEOPLE,
     "session/asking/forms.py:FormDesk._ask": PEOPLE,
@@ -101,6 +103,23 @@ WHY = {
     "session/session.py:Session.approve_turn": CLOCK,
     "session/session.py:Session._on_permission": "cancelled when the turn is over",
     "session/stream.py:EventStream.__anext__": CALLER,
+    "admission/gate.py:Gate._look": "a moment each; ends when nobody waits any more",
+    "warm/pool.py:Pool.take": "two turns of the loop",
+    "warm/pool.py:Pool._fill": WARM,
+    "warm/pool.py:Pool._keep": WARM,
+    "warm/pool.py:Pool._live": WARM,
+    "warm/pool.py:Pool._start": "calls of milliseconds",
+    "warm/pool.py:Warming._wait": CALLER,
+    "warm/pool.py:_hand_over": STEPS,
+    "warm/process.py:WarmProcess._read": WARM,
+    "warm/process.py:WarmProcess._watch": WARM,
+    "warm/process.py:WarmProcess._write": WARM,
+    "warm/process.py:WarmProcess.run": STEPS,
+    "warm/process.py:WarmProcess._live": STEPS,
+    "warm/process.py:WarmProcess.end": STEPS,
+    "warm/process.py:WarmProcess.hand_over": "two turns of the loop",
+    "warm/replay.py:Replay.receive": LADDER,
+    "warm/replay.py:Replay.wait_sendable": "returns when the descriptor is closed",
 }
 
 
