@@ -154,7 +154,7 @@ async def test_capabilities_of_a_client_that_cannot_be_read_are_none(given: Any)
 
     async with talking(Doer(look), begin=False) as talk:
         await talk.ask("initialize", protocolVersion=1, clientCapabilities=given, _meta={"traceparent": "x"})
-        talk.session.begin((await talk.ask("session/new", cwd="/work", mcpServers=[]))["sessionId"])
+        talk.session.begin((await talk.ask("session/new", cwd="/project", mcpServers=[]))["sessionId"])
         await talk.prompt()
         client = seen[0].client
         assert (client.fs.read_text_file, client.terminal) == (False, False)
@@ -177,8 +177,8 @@ NEW: list[tuple[dict[str, Any], str]] = [
     ({"cwd": "", "mcpServers": []}, "absolute"),
     ({"mcpServers": []}, "cwd"),
     ({"cwd": 5, "mcpServers": []}, "cwd"),
-    ({"cwd": "/work"}, "mcpServers"),
-    ({"cwd": "/work", "mcpServers": [{}]}, "mcpServers"),
+    ({"cwd": "/project"}, "mcpServers"),
+    ({"cwd": "/project", "mcpServers": [{}]}, "mcpServers"),
 ]
 
 
