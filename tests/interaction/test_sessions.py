@@ -203,7 +203,7 @@ async def test_an_agent_may_name_its_sessions_and_else_each_gets_a_name_of_its_o
             return NewSessionResponse(session_id=f"in {request.cwd}")
 
     async with talking(Naming(nothing)) as talk:
-        assert talk.session.id == "in /work"
+        assert talk.session.id == "in /project"
     async with talking(Doer(nothing)) as talk:
         ids = {(await talk.ask("session/new", cwd="/", mcpServers=[]))["sessionId"] for _ in range(5)}
         assert len(ids | {talk.session.id}) == 6
