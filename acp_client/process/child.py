@@ -20,7 +20,7 @@ import anyio.to_thread
 
 from acp_client.process.guardian import GUARDIAN
 from acp_client.process.spawn import Spawned, open_pidfd
-from acp_client.process.table import ProcessTable, Tree, environment_of, session_of
+from acp_client.process.table import ProcessTable, Tree, belongs_to, session_of
 from acp_client.protocol.streams import FdReader, FdTransport
 
 POLL_SECONDS: Final = 0.02
@@ -137,7 +137,7 @@ class AgentProcess:
 
     async def _kill(self, known: list[int]) -> None:
         """Those that are known first, whatever looking again takes; then those that were forking meanwhile."""
-        survivors: list[int] | None = [pid for pid in known if session_of(pid)[1]]
+        survivors: list[int] | None = [pid for pid in known if session_of(pid).alive]
         while True:
             if survivors:
                 self._note_killed("kill")
@@ -158,16 +158,13 @@ class AgentProcess:
                 if pidfd is not None:
                     opened.callback(os.close, pidfd)
                 with suppress(OSError):  # it has gone meanwhile, or may not be signalled
-                    if self._owns(pid):  # looked at again: from here on the descriptor keeps the identity
+                    if belongs_to(self._tree, pid):  # looked at again: from here on the descriptor keeps the identity
                         _send(pid, pidfd, number)
                         polled.append(pid) if pidfd is None else pidfds.append(pidfd)
             for pidfd in pidfds:
                 await anyio.wait_readable(pidfd)
             with suppress(OSError):  # no descriptor left to look with
-                await _poll_while(lambda: any(session_of(pid)[1] for pid in polled))
-
-    def _owns(self, pid: int) -> bool:
-        return session_of(pid)[0] == self._tree.pgid or self._tree.marker.encode() in environment_of(pid)
+                await _poll_while(lambda: any(session_of(pid).alive for pid in polled))
 
     async def _sweep_by_group(self, seconds: float) -> None:
         """Where nobody can look: the group is all that is known."""
