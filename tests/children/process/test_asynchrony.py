@@ -22,8 +22,9 @@ from tests.support.tiny import tiny
 WITH_HELPERS = "sleep 600 & setsid sleep 600 &"
 """A tree that a careless end leaves behind: one in the group, one that left it."""
 TURNS_AT_MOST = 400
-THREAD_SECONDS = 10
 """Far more than a run takes; so a run that never completes is a failure and no endless test."""
+THREAD_SECONDS = 10
+"""For a worker thread to end after its loop has; it takes milliseconds."""
 
 Work = Callable[[], Awaitable[object]]
 
