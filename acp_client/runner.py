@@ -23,13 +23,13 @@ from acp_client.policy.meter import Ledger
 from acp_client.process.guardian import GUARDIAN
 from acp_client.process.host import TaskHost
 from acp_client.process.table import ProcessTable
-from acp_client.process.threads import in_thread
 from acp_client.prompt import Briefing, Prompt, prompt_blocks
 from acp_client.run.depth import check_levels
 from acp_client.run.handle import Run
 from acp_client.run.life import Life
 from acp_client.spec import AgentSpec
 from acp_client.structured.wanted import MAX_REPAIRS, NOTHING_WANTED, Wanted, want
+from acp_client.threads import in_thread
 
 if TYPE_CHECKING:
     from acp_client.host_tools.web import WebHost

@@ -7,7 +7,6 @@ signalled that could have been given to somebody else meanwhile.
 
 from __future__ import annotations
 
-import math
 import os
 import signal
 from collections.abc import Callable
@@ -16,12 +15,12 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 import anyio
-import anyio.to_thread
 
 from acp_client.process.guardian import GUARDIAN
 from acp_client.process.spawn import Spawned, open_pidfd
 from acp_client.process.table import ProcessTable, Tree, belongs_to, session_of
 from acp_client.protocol.streams import FdReader, FdTransport
+from acp_client.threads import in_daemon_thread
 
 POLL_SECONDS: Final = 0.02
 """Only where nothing tells: no pidfds, no process table, no thread left to wait in."""
@@ -250,9 +249,8 @@ def _reap() -> None:
 
 async def _wait_elsewhere(pid: int) -> None:
     """Without a pidfd: a thread that waits, or where none can be started, a look now and then. Safe to cancel."""
-    limiter = anyio.CapacityLimiter(math.inf)  # each child costs a thread; they must not starve one another
     try:
-        await anyio.to_thread.run_sync(_wait_blocking, pid, abandon_on_cancel=True, limiter=limiter)
+        await in_daemon_thread(lambda: _wait_blocking(pid))
     except RuntimeError:
         await _poll_while(lambda: _runs(pid))
 

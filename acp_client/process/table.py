@@ -17,7 +17,7 @@ from typing import Final
 
 import anyio
 
-from acp_client.process.threads import in_thread
+from acp_client.threads import in_thread
 
 IS_LINUX: Final = os.path.exists("/proc/self/stat")  # noqa: PTH110  # pathlib is not worth its import here
 

@@ -19,7 +19,6 @@ from acp_client.policy.meter import Ledger
 from acp_client.process.child import AgentProcess, ladder
 from acp_client.process.spawn import SpawnError, discard
 from acp_client.process.table import ProcessTable
-from acp_client.process.threads import in_thread
 from acp_client.prompt import Briefing
 from acp_client.protocol.peer import Peer
 from acp_client.run.conversation import Conversation
@@ -34,6 +33,7 @@ from acp_client.session.session import Session
 from acp_client.session.stream import EventHub
 from acp_client.spec import AgentSpec
 from acp_client.structured.wanted import NOTHING_WANTED, Wanted
+from acp_client.threads import in_thread
 
 EXIT_STATUS_SECONDS: Final = 0.25
 """After EOF, how long the exit status is waited for, so that the failure can name it."""

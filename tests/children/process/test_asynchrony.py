@@ -15,6 +15,7 @@ import pytest
 import trio
 
 from acp_client import AgentSpec, Decision, Limits, PermissionRequest, Runner, run_subagent
+from acp_client.threads import THREAD_NAME
 from tests.support.kernel import nothing_left, run_parent
 from tests.support.scenarios import QUICK, Scripted
 from tests.support.tiny import tiny
@@ -132,7 +133,7 @@ WAYS: dict[str, Callable[[Work, range], str]] = {
 def _let_threads_end() -> None:
     """A loop that is closed does not wait for its worker threads; one that was starting a child ends it first."""
     for thread in threading.enumerate():
-        if thread.name == "AnyIO worker thread":
+        if thread.name == THREAD_NAME:
             thread.join(THREAD_SECONDS)
 
 
