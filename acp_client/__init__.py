@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from acp_client.delegate.reply import ToolReply
     from acp_client.delegate.sub_agents import SubAgents
     from acp_client.delegate.tools import DelegateTool
-    from acp_client.outcome import Failure, HostToolCall, RunResult
+    from acp_client.outcome.reasons import REASONS
+    from acp_client.outcome.result import Failure, HostToolCall, RunResult
     from acp_client.policy.approval import ApprovalRequest, Approvals, ToolApproval
     from acp_client.policy.budget import Budget, BudgetReport
     from acp_client.policy.permission import Decision, PermissionRequest
     from acp_client.policy.policy_file import load_policy
     from acp_client.policy.rules import PermissionPolicy, Rule
     from acp_client.prompt import Prompt
-    from acp_client.reasons import REASONS
     from acp_client.run.handle import Run
     from acp_client.runner import Job, Runner, run_subagent, run_subagent_sync
     from acp_client.session.events import (
@@ -124,8 +124,8 @@ _HOMES = {
     "acp_client.delegate.reply": ("ToolReply",),
     "acp_client.delegate.sub_agents": ("SubAgents",),
     "acp_client.delegate.tools": ("DelegateTool",),
-    "acp_client.reasons": ("REASONS",),
-    "acp_client.outcome": ("Failure", "HostToolCall", "RunResult"),
+    "acp_client.outcome.reasons": ("REASONS",),
+    "acp_client.outcome.result": ("Failure", "HostToolCall", "RunResult"),
     "acp_client.policy.budget": ("Budget", "BudgetReport"),
     "acp_client.policy.permission": ("Decision", "PermissionRequest"),
     "acp_client.policy.policy_file": ("load_policy",),

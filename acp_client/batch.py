@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 import anyio
 
-from acp_client.outcome import RunResult
+from acp_client.outcome.result import RunResult
 from acp_client.run.handle import Run
 
 _Job = TypeVar("_Job")

@@ -17,13 +17,12 @@ import anyio
 
 from acp_client.admission.gate import Gate, Ticket
 from acp_client.batch import Batch, Results
-from acp_client.outcome import RunResult
+from acp_client.outcome.result import RunResult
 from acp_client.policy.budget import Budget
 from acp_client.policy.meter import Ledger
 from acp_client.process.guardian import GUARDIAN
 from acp_client.process.host import TaskHost
 from acp_client.process.table import ProcessTable
-from acp_client.process.threads import in_thread
 from acp_client.prompt import Briefing, Prompt, prompt_blocks
 from acp_client.run.depth import check_levels
 from acp_client.run.facts import plan_of
@@ -31,6 +30,7 @@ from acp_client.run.handle import Run
 from acp_client.run.life import Life
 from acp_client.spec import AgentSpec
 from acp_client.structured.wanted import MAX_REPAIRS, NOTHING_WANTED, Wanted, want
+from acp_client.threads import in_thread
 from acp_client.warm.pool import Pool, Warming
 
 if TYPE_CHECKING:

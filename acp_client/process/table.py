@@ -13,11 +13,11 @@ import time
 from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Final
 
 import anyio
 
-from acp_client.process.threads import in_thread
+from acp_client.threads import in_thread
 
 IS_LINUX: Final = os.path.exists("/proc/self/stat")  # noqa: PTH110  # pathlib is not worth its import here
 
@@ -161,13 +161,14 @@ def find(
     by_session = {tree.pgid: tree for tree in trees}
     unclear = []
     for pid in pids:
-        session, alive, headless = session_of(pid)
-        if not alive:
+        standing = session_of(pid)
+        session = standing.session
+        if not standing.alive:
             continue
         if session in by_session:
             found.setdefault(session, []).append(pid)
         elif session not in leaders:
-            environment = _environment(pid, headless=headless)
+            environment = _environment(pid, headless=standing.headless)
             for tree in by_session.values() if environment else ():
                 if tree.marker.encode() in environment:
                     found.setdefault(tree.pgid, []).append(pid)
@@ -176,7 +177,22 @@ def find(
     return unclear
 
 
-class Standing(NamedTuple):
+def survivors_now(tree: Tree) -> tuple[list[int], list[int]]:
+    """The living processes of a tree, its leader apart, and those that cannot be told yet. Blocks for milliseconds."""
+    found: dict[int, list[int]] = {}
+    unclear: list[int] = []
+    with suppress(OSError):  # no process table here, or no descriptor left
+        unclear = find([tree], (pid for pid in _all_pids() if pid != tree.pgid), frozenset(), found)
+    return found.get(tree.pgid, []), unclear
+
+
+def belongs_to(tree: Tree, pid: int) -> bool:
+    """True for a process in the tree's session, or with its marker. Raises OSError if no descriptor is left."""
+    return session_of(pid).session == tree.pgid or tree.marker.encode() in environment_of(pid)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
     """What the kernel says of a process at a glance. `alive` is False for a zombie.
 
     `headless`: its first thread has ended while others run. It looks like a zombie, and lives.

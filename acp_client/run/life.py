@@ -15,16 +15,15 @@ import anyio
 
 from acp_client.admission.gate import Ticket
 from acp_client.logs import clean_with, get_logger
-from acp_client.outcome import Failure, RunResult
+from acp_client.outcome.reasons import REASONS
+from acp_client.outcome.result import Failure, RunResult
 from acp_client.policy.meter import Ledger
 from acp_client.process.child import AgentProcess, ladder
 from acp_client.process.spawn import SpawnError, discard
 from acp_client.process.table import ProcessTable
-from acp_client.process.threads import in_thread
 from acp_client.prompt import Briefing
 from acp_client.protocol.peer import Peer
 from acp_client.protocol.transport import Transport
-from acp_client.reasons import REASONS
 from acp_client.run.conversation import Conversation
 from acp_client.run.facts import Facts, gather_facts
 from acp_client.run.log_text import clean
@@ -38,6 +37,7 @@ from acp_client.session.session import Session
 from acp_client.session.stream import EventHub
 from acp_client.spec import AgentSpec
 from acp_client.structured.wanted import NOTHING_WANTED, Wanted
+from acp_client.threads import in_thread
 from acp_client.warm.pool import Pool
 
 EXIT_STATUS_SECONDS: Final = 0.25

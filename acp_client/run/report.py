@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from pydantic_core import to_json
 
-from acp_client.outcome import Diagnostics, Failure, Flags, RunResult, StdoutNoise, Timings
+from acp_client.outcome.reasons import REASONS
+from acp_client.outcome.result import Diagnostics, Failure, Flags, RunResult, StdoutNoise, Timings
 from acp_client.policy.budget import BudgetReport
-from acp_client.reasons import REASONS
 from acp_client.run.answering import Answering
 from acp_client.run.facts import Facts
 from acp_client.safe_text import printable

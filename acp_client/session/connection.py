@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn, Protocol, TypeAlias, TypeVar
 
 from acp_client._version import __version__
-from acp_client.outcome import Stage
+from acp_client.outcome.result import Stage
 from acp_client.protocol import models
 from acp_client.protocol.peer import Settled
 from acp_client.protocol.states import ResultReceived

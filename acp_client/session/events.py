@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Final
 
-from acp_client.outcome import HostToolCall, PermissionRecord
+from acp_client.outcome.result import HostToolCall, PermissionRecord
 from acp_client.policy.budget import Figure
 from acp_client.policy.permission import PermissionRequest
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from acp_client.outcome import PermissionRecord
+from acp_client.outcome.result import PermissionRecord
 from acp_client.policy.approval import Diff, OfferedOption, Subject
 from acp_client.policy.asking.choices import is_choice, settle, settle_program
 from acp_client.policy.asking.memory import key_of

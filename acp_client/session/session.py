@@ -17,7 +17,7 @@ import anyio
 from pydantic_core import to_json
 
 from acp_client.logs import get_logger
-from acp_client.outcome import Stage, StdoutNoise
+from acp_client.outcome.result import Stage, StdoutNoise
 from acp_client.protocol.dispatch import Dispatcher, Handler
 from acp_client.protocol.envelope import opens_object
 from acp_client.protocol.errors import ConnectionClosed, RemoteError

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from acp_client.outcome import Message
+from acp_client.outcome.result import Message
 from acp_client.protocol import models
 
 MAX_ID_CHARS: Final = 256

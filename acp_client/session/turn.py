@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final, Literal, TypeAlias
 
 from pydantic_core import to_json
 
-from acp_client.outcome import ToolCallState, Usage
+from acp_client.outcome.result import ToolCallState, Usage
 from acp_client.policy.meter import Meter
 from acp_client.protocol import models
 from acp_client.session.text import AnswerText

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[2] / "acp_client"
-ROOMS = ("run", "process", "session", "protocol", "admission", "warm")
+ROOMS = ("run", "process", "session", "protocol", "threads.py", "admission", "warm")
 BOUNDS = {"move_on_after", "move_on_at", "fail_after"}
 
 CLOCK = "broken off by the run's clock, through the verdict"
@@ -35,7 +35,8 @@ WHY = {
     "process/table.py:ProcessTable.survivors": "looks at the process table take milliseconds",
     "process/table.py:ProcessTable._perform": "looks at the process table take milliseconds",
     "process/table.py:ProcessTable._look": "looks at the process table take milliseconds",
-    "process/threads.py:in_thread": "calls of milliseconds, by its contract",
+    "threads.py:in_thread": "calls of milliseconds, by its contract",
+    "threads.py:in_daemon_thread": "cancelled with the run's tasks, after the ladder",
     "protocol/outbox.py:Outbox.changed": CALLER,
     "protocol/outbox.py:Outbox.flush": CALLER,
     "protocol/outbox.py:Outbox.write_loop": "cancelled when the reader ends",
@@ -46,10 +47,9 @@ WHY = {
     "protocol/peer.py:Peer.request": CALLER,
     "protocol/peer.py:Peer.run": LADDER,
     "protocol/peer.py:Peer._read_loop": LADDER,
-    "protocol/peer.py:_load": "an import: a tenth of a second",
     "protocol/peer.py:Peer._serve": "cancelled when the reader ends; the import takes a tenth of a second",
     "protocol/dispatch.py:Dispatcher.dispatch": "the handler, cancelled when the reader ends",
-    "protocol/dispatch.py:Dispatcher.load.method.call": "the handler, cancelled when the reader ends",
+    "protocol/dispatch.py:Dispatcher._load.method.call": "the handler, cancelled when the reader ends",
     "protocol/dispatch.py:_answer": "the handler, cancelled when the reader ends",
     "protocol/streams.py:FdReader.receive": LADDER,
     "protocol/streams.py:FdTransport.wait_sendable": "returns when the descriptor is closed",
@@ -131,7 +131,7 @@ def unbounded() -> set[str]:
     """`file:function` of every await that no bound encloses."""
     found = set()
     for room in ROOMS:
-        for path in sorted((PACKAGE / room).rglob("*.py")):
+        for path in sorted((PACKAGE / room).rglob("*.py")) or [PACKAGE / room]:
             where = str(path.relative_to(PACKAGE))
             found |= {f"{where}:{name}" for name in _outside(ast.parse(path.read_text()), (), bounded=False)}
     return found

@@ -8,7 +8,7 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from acp_client.outcome import PermissionRecord, RunResult
+from acp_client.outcome.result import PermissionRecord, RunResult
 from acp_client.policy.permission import PermissionRequest
 from acp_client.session.events import (
     Event,

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, PlainSerializer, SkipValidation
 
 from acp_client.frozen import as_json
+from acp_client.outcome.reasons import Reason, Status
 from acp_client.policy.budget import BudgetReport
-from acp_client.reasons import Reason, Status
 
 if TYPE_CHECKING:
     from acp_client.protocol.models import ContentBlock, PlanEntry
