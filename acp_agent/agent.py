@@ -11,8 +11,8 @@ from inspect import iscoroutinefunction, isfunction
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, cast
 
 from acp_agent.extension import EXTENSION_KEY, advertised
+from acp_client.protocol import models
 from acp_client.protocol.methods import METHODS
-from acp_client.protocol.models import ClientCapabilities, WireModel
 
 if TYPE_CHECKING:
     from acp_agent.context import Context
@@ -94,16 +94,32 @@ def capabilities(agent: Agent) -> dict[str, Any]:
     return wire
 
 
-def auth_methods(agent: Agent, client: ClientCapabilities) -> list[dict[str, Any]]:
-    """The login methods to advertise; those in a terminal only to a client that has one for it."""
+def auth_methods(agent: Agent, client: Callable[[], models.ClientCapabilities]) -> list[dict[str, Any]]:
+    """The login methods to advertise; those in a terminal only to a client that has one for it.
+
+    `client` is called where that matters: reading what a client can do loads its models.
+    """
     rule = "auth_methods must hold models such as AuthMethodAgent(…)"
     offered = [as_wire(method, rule) for method in getattr(agent, "auth_methods", ())]
-    return [method for method in offered if client.auth.terminal or method.get("type") != "terminal"]
+    return [method for method in offered if method.get("type") != "terminal" or client().auth.terminal]
+
+
+def read_client(said: object) -> models.ClientCapabilities:
+    """What a client says that it can do; one that says it wrongly can do nothing. Loads the models, with pydantic."""
+    try:
+        return models.ClientCapabilities.from_wire(said)
+    except models.ModelError:
+        return models.ClientCapabilities()
+
+
+def load_models(said: object) -> None:
+    """Import what the answer to `initialize` did without: to name a model is to load its chapter."""
+    read_client(said), models.NewSessionRequest, models.PromptRequest
 
 
 def as_wire(model: object, rule: str) -> dict[str, Any]:
     """A model of the protocol in wire shape. Raises TypeError, which says the rule, for a dict or anything else."""
-    if not isinstance(model, WireModel):
+    if not isinstance(model, models.WireModel):
         raise TypeError(f"{rule}, not {type(model).__name__}; the models are in acp_client.protocol.models")
     return model.to_wire()
 
@@ -127,7 +143,7 @@ def check_word(word: object, what: str, words: Sequence[str]) -> None:
     raise ValueError(f"{what} is {word!r}; it is one of {', '.join(words)}{hint}")
 
 
-def wire_answer(method: str, answer: object, client: ClientCapabilities) -> dict[str, Any]:
+def wire_answer(method: str, answer: object, client: models.ClientCapabilities) -> dict[str, Any]:
     """What an agent answers to a request, without boolean config options for a client that did not ask for them."""
     if answer is None:
         return {}
@@ -157,7 +173,7 @@ def check_agent(agent: object) -> None:
         if not _can_be_awaited(getattr(agent, name, None)):
             raise TypeError(f"{type(agent).__name__}.{name} must be there, as `async def {name}`")
     capabilities(cast("Agent", agent))
-    auth_methods(cast("Agent", agent), ClientCapabilities())
+    auth_methods(cast("Agent", agent), lambda: models.ClientCapabilities())  # noqa: PLW0108  # loads them
 
 
 def _can_be_awaited(method: object) -> bool:

@@ -17,25 +17,12 @@ from pydantic_core import to_json
 
 from acp_agent.agent import as_text, as_wire, check_word
 from acp_agent.extension import COMPLETE_METHOD, HandedUp, Message, SessionState, read_briefing, takes_values
+from acp_client.protocol import models
 from acp_client.protocol.errors import RemoteError
-from acp_client.protocol.models import (
-    ClientCapabilities,
-    ContentBlock,
-    PermissionOption,
-    PromptRequest,
-    TextContent,
-    ToolCallStatus,
-    ToolKind,
-)
 from acp_client.protocol.peer import Peer
 
 Location: TypeAlias = tuple[str | Path, int | None]
 """A path and a line (1-based) or None."""
-
-DEFAULT_OPTIONS: Final = (
-    PermissionOption(option_id="allow_once", name="Allow", kind="allow_once"),
-    PermissionOption(option_id="reject_once", name="Reject", kind="reject_once"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +31,7 @@ class PermissionAnswer:
 
     allowed: bool
     cancelled: bool = False
-    option: PermissionOption | None = None
+    option: models.PermissionOption | None = None
 
 
 class Updates:
@@ -75,7 +62,7 @@ class Updates:
         """Send a piece of what the user said: for a history that is replayed."""
         await self.update(_chunk("user_message_chunk", text, None))
 
-    async def block(self, block: ContentBlock) -> None:
+    async def block(self, block: models.ContentBlock) -> None:
         """Send a block that is not text (an image, a link) as a part of the answer."""
         content = as_wire(block, "block must be a content block such as ImageContent(…)")
         await self.update({"sessionUpdate": "agent_message_chunk", "content": content})
@@ -116,8 +103,8 @@ class Updates:
         raw_input: Any = None,
     ) -> ToolCallHandle:
         """Announce a tool call; report on it through what is returned."""
-        check_word(kind, "kind", get_args(ToolKind))
-        check_word(status, "status", get_args(ToolCallStatus))
+        check_word(kind, "kind", get_args(models.ToolKind))
+        check_word(status, "status", get_args(models.ToolCallStatus))
         call = {
             "toolCallId": f"call_{uuid.uuid4().hex[:12]}",
             "title": as_text(title, "title"),
@@ -145,10 +132,12 @@ class Context(Updates):
     session answers, such as `primary/desk.1`.
     """
 
-    def __init__(self, peer: Peer, request: PromptRequest, session: SessionState, client: ClientCapabilities) -> None:
+    def __init__(
+        self, peer: Peer, request: models.PromptRequest, session: SessionState, client: models.ClientCapabilities
+    ) -> None:
         super().__init__(peer, request.session_id)
         briefing = read_briefing(request.meta)
-        self.prompt: Final[Sequence[ContentBlock]] = request.prompt
+        self.prompt: Final[Sequence[models.ContentBlock]] = request.prompt
         self.history: Final[tuple[Message, ...]] = briefing.history
         self.primer: Final[Any] = briefing.primer
         self.result_schema: Final[Message | None] = briefing.result_schema
@@ -166,27 +155,30 @@ class Context(Updates):
     @property
     def text_of_prompt(self) -> str:
         """The text blocks of the prompt, joined by newlines."""
-        return "\n".join(block.text for block in self.prompt if isinstance(block, TextContent))
+        return "\n".join(block.text for block in self.prompt if isinstance(block, models.TextContent))
 
     async def request_permission(
-        self, call: ToolCallHandle, options: Sequence[PermissionOption] = DEFAULT_OPTIONS
+        self, call: ToolCallHandle, options: Sequence[models.PermissionOption] | None = None
     ) -> PermissionAnswer:
-        """Ask the client before doing something. An error of the client, or an option that was not offered, is a no.
+        """Ask the client before doing something: allow once or reject once, unless `options` are given.
+
+        An error of the client, or an option that was not offered, is a no.
 
         So is asking after the turn was answered: nobody is asked then.
         """
         if not self.open:
             return PermissionAnswer(allowed=False, cancelled=True)
+        offered = _yes_and_no() if options is None else options
         params = {
             "sessionId": self.session_id,
             "toolCall": call.described(),
-            "options": [as_wire(option, "each option must be a PermissionOption(…)") for option in options],
+            "options": [as_wire(option, "each option must be a PermissionOption(…)") for option in offered],
         }
         try:
             result = await self._peer.request("session/request_permission", params)
         except RemoteError:
             return PermissionAnswer(allowed=False)
-        return _read_answer(result, options)
+        return _read_answer(result, offered)
 
     async def complete(self, value: Any) -> None:
         """Complete the turn with a structured value, JSON data or a model; the first call counts, the turn goes on.
@@ -284,7 +276,14 @@ def _diff(path: str | Path, old: str | None, new: str) -> dict[str, Any]:
     return {"type": "diff", "path": str(path)} | ({} if old is None else {"oldText": old}) | {"newText": new}
 
 
-def _read_answer(result: Any, options: Sequence[PermissionOption]) -> PermissionAnswer:
+def _yes_and_no() -> tuple[models.PermissionOption, ...]:
+    return (
+        models.PermissionOption(option_id="allow_once", name="Allow", kind="allow_once"),
+        models.PermissionOption(option_id="reject_once", name="Reject", kind="reject_once"),
+    )
+
+
+def _read_answer(result: Any, options: Sequence[models.PermissionOption]) -> PermissionAnswer:
     """`selected` does not mean approved: the kind of the chosen option says so."""
     outcome = result.get("outcome") if isinstance(result, dict) else None
     if not isinstance(outcome, dict) or outcome.get("outcome") != "selected":

@@ -12,6 +12,7 @@ import signal
 import uuid
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from functools import cache
 from typing import Any, Final
 
 import anyio
@@ -24,7 +25,9 @@ from acp_agent.agent import (
     auth_methods,
     capabilities,
     check_agent,
+    load_models,
     prompt_kinds,
+    read_client,
     wire_answer,
 )
 from acp_agent.children import end_children, kill_children
@@ -32,15 +35,10 @@ from acp_agent.context import Context, Updates
 from acp_agent.leash import Leash
 from acp_agent.running import RunningTurn, Sessions, log_failure
 from acp_agent.stdio import claim_stdio
+from acp_client.protocol import models
 from acp_client.protocol.dispatch import Dispatcher, Handler
-from acp_client.protocol.errors import (
-    INVALID_PARAMS,
-    NOT_INITIALIZED,
-    SESSION_BUSY,
-    RpcError,
-)
+from acp_client.protocol.errors import INVALID_PARAMS, NOT_INITIALIZED, SESSION_BUSY, RpcError
 from acp_client.protocol.methods import METHODS
-from acp_client.protocol.models import ClientCapabilities, ModelError, NewSessionRequest, PromptRequest, WireModel
 from acp_client.protocol.peer import Peer
 from acp_client.protocol.states import FrameDropped, NoiseReceived, TheirRequest
 from acp_client.protocol.streams import FdTransport
@@ -61,11 +59,15 @@ class Server:
     def __init__(self, agent: Agent, transport: Transport, *, on_end: Callable[[], None] = lambda: None) -> None:
         self._agent = agent
         self._on_end = on_end
-        self._client: ClientCapabilities | None = None
+        self._initialized = False
+        self._said: Any = None
+        self._client = cache(lambda: read_client(self._said))
         self._sessions = Sessions()
         self._turns: dict[str, RunningTurn] = {}
         self._tasks: anyio.abc.TaskGroup | None = None
-        self._dispatcher = Dispatcher(self._handlers(), direct={"initialize": self._initialize})
+        self._dispatcher = Dispatcher(
+            self._handlers(), direct={"initialize": self._initialize}, preload=lambda: load_models(self._said)
+        )
         self._transport = transport
         self._peer = Peer(transport, self, self._dispatcher, answer_noise=True, drain_seconds=EOF_DRAIN_SECONDS)
 
@@ -95,6 +97,9 @@ class Server:
 
     def on_batch_end(self) -> None:
         """Nothing to do."""
+
+    def on_texts(self, texts: list[str], like: dict[str, Any]) -> None:
+        """No client sends updates."""
 
     def on_noise(self, noise: NoiseReceived) -> None:
         """The peer answers it."""
@@ -144,10 +149,8 @@ class Server:
                 INVALID_PARAMS,
                 f"protocolVersion is {version!r}; ACP wants an integer such as 1 (a date string is how MCP does it)",
             )
-        try:
-            self._client = ClientCapabilities.from_wire(request.params.get("clientCapabilities"))
-        except ModelError:
-            self._client = ClientCapabilities()
+        self._initialized, self._said = True, request.params.get("clientCapabilities")
+        self._client.cache_clear()
         info = {"name": self._agent.name, "version": self._agent.version}
         title = getattr(self._agent, "title", None)
         self._spawn(anyio.to_thread.run_sync, self._dispatcher.load)  # while the client thinks of its next request
@@ -159,7 +162,7 @@ class Server:
         }
 
     async def _new_session(self, request: TheirRequest) -> dict[str, Any]:
-        params = self._read(NewSessionRequest, request)
+        params = self._read(models.NewSessionRequest, request)
         _check_absolute("cwd", params.cwd)
         wire = self._wire(request.method, await self._agent.new_session(params))
         session_id = wire.get("sessionId") or uuid.uuid4().hex
@@ -167,13 +170,12 @@ class Server:
         return wire | {"sessionId": session_id}
 
     async def _prompt(self, request: TheirRequest) -> dict[str, Any]:
-        params = self._read(PromptRequest, request)
+        params = self._read(models.PromptRequest, request)
         session = self._sessions.find(params.session_id)
         if params.session_id in self._turns:
             raise RpcError(SESSION_BUSY, "this session has a prompt running; wait for its answer or cancel it")
         self._check_content(params)
-        assert self._client is not None  # _read has looked
-        turn = RunningTurn(Context(self._peer, params, session, self._client))
+        turn = RunningTurn(Context(self._peer, params, session, self._client()))
         self._turns[params.session_id] = turn
         try:
             self._spawn(turn.run, self._agent)
@@ -210,9 +212,8 @@ class Server:
         self._sessions.open(params.session_id, params.cwd)
         return self._wire(method, answer)
 
-    def _wire(self, method: str, answer: WireModel | None) -> dict[str, Any]:
-        assert self._client is not None  # _read has looked
-        return wire_answer(method, answer, self._client)
+    def _wire(self, method: str, answer: models.WireModel | None) -> dict[str, Any]:
+        return wire_answer(method, answer, self._client())
 
     async def _close(self, session_id: str | None) -> None:
         """Closing implies cancelling (ACP v1, session setup)."""
@@ -225,14 +226,14 @@ class Server:
     # ---- checks
 
     def _read(self, model: type[Any], request: TheirRequest) -> Any:
-        if self._client is None:
+        if not self._initialized:
             raise RpcError(NOT_INITIALIZED, f"{request.method} before initialize; send initialize first")
         try:
             return model.from_wire(request.params)
-        except ModelError as error:
+        except models.ModelError as error:
             raise RpcError(INVALID_PARAMS, str(error)) from error
 
-    def _check_content(self, params: PromptRequest) -> None:
+    def _check_content(self, params: models.PromptRequest) -> None:
         takes = prompt_kinds(self._agent)
         for index, block in enumerate(params.prompt):
             if block.type not in takes:

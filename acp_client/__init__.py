@@ -13,22 +13,24 @@ from acp_client._version import __version__
 if TYPE_CHECKING:
     from acp_client.approvals.queue import ApprovalQueue
     from acp_client.approvals.terminal.approver import TerminalApprover
+    from acp_client.batch import Job
     from acp_client.delegate.declared import SubAgent
     from acp_client.delegate.errors import SubAgentFailed, UnknownSubAgent
     from acp_client.delegate.progress import SubAgentEvent, SubAgentStarted, SubAgentStopped
     from acp_client.delegate.reply import ToolReply
     from acp_client.delegate.sub_agents import SubAgents
     from acp_client.delegate.tools import DelegateTool
-    from acp_client.outcome import REASONS, Failure, HostToolCall, RunResult
+    from acp_client.outcome.reasons import REASONS
+    from acp_client.outcome.result import Failure, HostToolCall, RunResult
     from acp_client.policy.approval import ApprovalRequest, Approvals, ToolApproval
     from acp_client.policy.budget import Budget, BudgetReport
     from acp_client.policy.permission import Decision, PermissionRequest
     from acp_client.policy.policy_file import load_policy
     from acp_client.policy.rules import PermissionPolicy, Rule
     from acp_client.prompt import Prompt
-    from acp_client.run.handle import Run
     from acp_client.record.place import Transcripts
-    from acp_client.runner import Job, Runner, run_subagent, run_subagent_sync
+    from acp_client.run.handle import Run
+    from acp_client.runner import Runner, run_subagent, run_subagent_sync
     from acp_client.session.events import (
         BudgetUnreported,
         BudgetWarning,
@@ -125,14 +127,16 @@ _HOMES = {
     "acp_client.delegate.reply": ("ToolReply",),
     "acp_client.delegate.sub_agents": ("SubAgents",),
     "acp_client.delegate.tools": ("DelegateTool",),
-    "acp_client.outcome": ("REASONS", "Failure", "HostToolCall", "RunResult"),
+    "acp_client.outcome.reasons": ("REASONS",),
+    "acp_client.outcome.result": ("Failure", "HostToolCall", "RunResult"),
     "acp_client.policy.budget": ("Budget", "BudgetReport"),
     "acp_client.policy.permission": ("Decision", "PermissionRequest"),
     "acp_client.policy.policy_file": ("load_policy",),
     "acp_client.policy.rules": ("PermissionPolicy", "Rule"),
     "acp_client.run.handle": ("Run",),
     "acp_client.record.place": ("Transcripts",),
-    "acp_client.runner": ("Job", "Runner", "run_subagent", "run_subagent_sync"),
+    "acp_client.batch": ("Job",),
+    "acp_client.runner": ("Runner", "run_subagent", "run_subagent_sync"),
     "acp_client.prompt": ("Prompt",),
     "acp_client.session.events": (
         "BudgetUnreported",

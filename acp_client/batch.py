@@ -1,23 +1,43 @@
 """Jobs side by side: as many as may run, and an iterator over their results as they end.
 
-Owns which job waits, which runs, and what is not fetched yet. How one is started is the runner's.
+Owns what a job is, which one waits, which runs, and what is not fetched yet. How one is started is the runner's.
 """
 
 from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Generic, TypeAlias, TypeVar
 
 import anyio
 
-from acp_client.outcome import RunResult
+from acp_client.outcome.result import RunResult
+from acp_client.prompt import Briefing, Prompt, prompt_blocks
 from acp_client.run.handle import Run
+from acp_client.spec import AgentSpec
+from acp_client.structured.wanted import MAX_REPAIRS, NOTHING_WANTED, Wanted, want
 
 _Job = TypeVar("_Job")
 Start: TypeAlias = Callable[[Any, Callable[[Run], None]], Run | None]
 """Starts what was checked of a job, and tells when it has ended; None once the runner is closed."""
+
+Blocks: TypeAlias = Sequence[dict[str, Any]] | Briefing
+"""What a prompt is once it is checked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One thing to run in `run_many`: the agent and the prompt, and the type of the value, if one is wanted."""
+
+    spec: AgentSpec
+    prompt: Prompt
+    result_type: Any = None
+    max_repairs: int = MAX_REPAIRS
+
+
+AnyJob: TypeAlias = Job | tuple[AgentSpec, Prompt]
 
 
 class Results(AsyncIterator[tuple[_Job, RunResult]]):
@@ -89,3 +109,19 @@ class Batch(Generic[_Job]):
         self._waiting.clear()
         for run in self._running:
             run.cancel_now()
+
+
+def checked_spec(spec: Any) -> AgentSpec:
+    """Raises TypeError."""
+    if not isinstance(spec, AgentSpec):
+        raise TypeError(f"spec must be an AgentSpec, not {type(spec).__name__}")
+    return spec
+
+
+def parts_of(job: Any) -> tuple[AgentSpec, Blocks, Wanted]:
+    """Raises TypeError or ValueError."""
+    if isinstance(job, Job):
+        return checked_spec(job.spec), prompt_blocks(job.prompt), want(job.result_type, job.max_repairs)
+    if isinstance(job, tuple) and len(job) == 2:  # noqa: PLR2004  # (spec, prompt)
+        return checked_spec(job[0]), prompt_blocks(job[1]), NOTHING_WANTED
+    raise TypeError(f"a job must be a Job or a pair (spec, prompt), not {type(job).__name__}")

@@ -27,7 +27,9 @@ def did_you_mean(given: Any, words: Iterable[str]) -> str:
 class Frozen(BaseModel):
     """Frozen data of exactly these fields. Raises pydantic's ValidationError, which names the field and the rule."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, arbitrary_types_allowed=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", hide_input_in_errors=True, arbitrary_types_allowed=True, defer_build=True
+    )
 
     @model_validator(mode="before")
     @classmethod

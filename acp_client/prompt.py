@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from acp_client.protocol.models import ContentBlock, ModelError, WireModel, parse_content_block
+from acp_client.protocol import models
 
-Prompt: TypeAlias = str | Sequence[ContentBlock | Mapping[str, Any]]
+Prompt: TypeAlias = str | Sequence["models.ContentBlock | Mapping[str, Any]"]
 """A string, or content blocks: models, or dicts in wire shape.
 
 A lone surrogate in it (half of a character, as `os.fsdecode` makes of odd bytes) reaches the agent as U+FFFD: ACP is
@@ -49,11 +49,11 @@ def prompt_blocks(prompt: Prompt) -> list[dict[str, Any]]:
 
 
 def _block(index: int, block: object) -> dict[str, Any]:
-    wire = block.to_wire() if isinstance(block, WireModel) else block
+    wire = block.to_wire() if isinstance(block, models.WireModel) else block
     if not isinstance(wire, Mapping):
         raise TypeError(f"prompt[{index}] must be a content block or a dict in wire shape, not {type(block).__name__}")
     try:
-        parse_content_block(dict(wire))
-    except ModelError as error:
+        models.parse_content_block(dict(wire))
+    except models.ModelError as error:
         raise ValueError(f"prompt[{index}]: {error}") from error
     return dict(wire)

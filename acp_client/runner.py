@@ -9,52 +9,39 @@ import functools
 import math
 import os
 import uuid
-from collections import deque
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Final, Self, overload
 
 import anyio
 
-from acp_client.batch import Batch, Results
-from acp_client.outcome import RunResult
+from acp_client.admission.gate import Gate, Ticket
+from acp_client.batch import AnyJob, Batch, Blocks, Job, Results, checked_spec, parts_of
+from acp_client.outcome.result import RunResult
 from acp_client.policy.budget import Budget
 from acp_client.policy.meter import Ledger
 from acp_client.process.guardian import GUARDIAN
 from acp_client.process.host import TaskHost
 from acp_client.process.table import ProcessTable
-from acp_client.process.threads import in_thread
 from acp_client.prompt import Briefing, Prompt, prompt_blocks
 from acp_client.record.format.call_path import CallPaths, read_call_path
 from acp_client.record.place import OneFile, Transcripts, as_transcripts, inherited
 from acp_client.record.writer import Writer
-from acp_client.run.depth import check_levels
+from acp_client.run.child.depth import check_levels
+from acp_client.run.child.facts import plan_of
 from acp_client.run.handle import Run
 from acp_client.run.life import Life
 from acp_client.spec import AgentSpec
-from acp_client.structured.wanted import MAX_REPAIRS, NOTHING_WANTED, Wanted, want
+from acp_client.structured.wanted import MAX_REPAIRS, Wanted, want
+from acp_client.threads import in_thread
+from acp_client.warm.pool import Pool, Warming
 
 if TYPE_CHECKING:
     from acp_client.host_tools.web import WebHost
 
 DEFAULT_MAX_CONCURRENCY: Final = 32
-"""Children at once. Each costs a process and about six descriptors: well below the usual limit of 1024."""
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """One thing to run in `run_many`: the agent and the prompt, and the type of the value, if one is wanted."""
-
-    spec: AgentSpec
-    prompt: Prompt
-    result_type: Any = None
-    max_repairs: int = MAX_REPAIRS
-
-
-AnyJob: TypeAlias = Job | tuple[AgentSpec, Prompt]
-
-_Blocks: TypeAlias = Sequence[dict[str, Any]] | Briefing
+"""Children at once. Each costs a process and four descriptors: well below the usual limit of 1024."""
 
 
 class Runner:
@@ -76,6 +63,9 @@ class Runner:
     decided what, and how it ended, without secrets; see `Transcripts` for bounds. Where it is says
     `RunResult.transcript`. Runs that an agent starts in turn, with this library, leave theirs below; without the
     argument a run that is inside of a recorded one does. A transcript that cannot be written fails no run.
+
+    `warm` says how many processes of which specs are kept ready ahead of need, see `prewarm`; none by default. They
+    are no runs: `max_concurrency` does not count them. They end with the block.
     """
 
     def __init__(
@@ -86,6 +76,7 @@ class Runner:
         approval_timeout_cap_seconds: float | None = None,
         max_depth: int | None = None,
         transcripts: str | os.PathLike[str] | Transcripts | OneFile | None = None,
+        warm: Mapping[AgentSpec, int] | None = None,
     ) -> None:
         if type(max_concurrency) is not int or max_concurrency < 1:
             raise ValueError(f"max_concurrency is {max_concurrency!r}; it must be an integer of at least 1")
@@ -93,19 +84,14 @@ class Runner:
             raise TypeError(f"budget must be a Budget, such as Budget(max_cost_usd=5.0), not {type(budget).__name__}")
         self.max_concurrency: Final = max_concurrency
         self._lives: set[Life] = set()
-        if approval_timeout_cap_seconds is not None and not 0 < approval_timeout_cap_seconds < math.inf:
-            raise ValueError(
-                f"approval_timeout_cap_seconds is {approval_timeout_cap_seconds!r}; it is a finite number of seconds "
-                "above 0, or None"
-            )
         self._ledger = None if budget is None else Ledger(budget)
-        self._approval_cap_seconds = approval_timeout_cap_seconds
+        self._approval_cap_seconds = _checked_cap(approval_timeout_cap_seconds)
         self._levels = check_levels(max_depth)
         self._transcripts = as_transcripts(transcripts) or inherited(os.environ)
         self._writer = Writer()
         self._web: WebHost | None = None
-        self._free = max_concurrency
-        self._queue: deque[anyio.Event] = deque()
+        self._warm = Pool(warm, functools.partial(plan_of, levels=self._levels))
+        self._gate = Gate(max_concurrency, self._warm.give_way)
         self._tasks: TaskHost | None = None
         self._left = False
 
@@ -121,6 +107,8 @@ class Runner:
             raise RuntimeError("this Runner is in use already; make one for each `async with`")
         self._table = ProcessTable()
         self._tasks = await TaskHost.open()
+        self._gate.open(self._tasks)
+        self._warm.open(self._tasks, self._table)
         return self
 
     async def __aexit__(
@@ -131,6 +119,8 @@ class Runner:
         assert tasks is not None  # __aenter__ has set it
         if error is not None:
             self._cancel_all()
+        self._warm.wind_down()
+        self._close_warm()
         try:
             await tasks.close(self._cancel_all)
         finally:
@@ -150,8 +140,13 @@ class Runner:
         return self._web
 
     def _cancel_all(self) -> None:
+        self._warm.close()
         for life in self._lives:
             life.cancel()
+
+    def _close_warm(self) -> None:
+        if self._left and not self._lives:
+            self._warm.close()
 
     async def start(
         self,
@@ -175,20 +170,18 @@ class Runner:
         blocks = prompt if isinstance(prompt, Briefing) else prompt_blocks(prompt)
         return self._start(spec, blocks, want(result_type, max_repairs), check_levels(max_depth))
 
-    def _start(self, spec: AgentSpec, blocks: _Blocks, wanted: Wanted, max_depth: int | None = None) -> Run:
+    def _start(self, spec: AgentSpec, blocks: Blocks, wanted: Wanted, max_depth: int | None = None) -> Run:
         tasks = self._open()
         run_id = uuid.uuid4().hex
-        blocks = self._placed(_checked(spec), blocks)
+        blocks = _placed(blocks, checked_spec(spec).label, self.call_paths)
         life = Life(spec, blocks, run_id, self._table, self._ledger, self._approval_cap_seconds, wanted)
         life.limit_depth(self._levels, max_depth)
         life.offer_tools(self._web_host)
         if self._transcripts is not None:
             life.record(self._transcripts, self._writer)
+        life.warm = self._warm
         self._lives.add(life)
-        admitted = anyio.Event()
-        self._queue.append(admitted)
-        self._admit()
-        tasks.start_soon(self._own, life, admitted, name=f"run {run_id}")
+        tasks.start_soon(self._own, life, self._gate.enter(), name=f"run {run_id}")
         return Run(run_id, life)
 
     @functools.cached_property
@@ -196,29 +189,26 @@ class Runner:
         """Says which request each run is, see `record.format.call_path`; an agent that delegates sets its own."""
         return CallPaths(read_call_path(os.environ))
 
-    def _placed(self, spec: AgentSpec, blocks: _Blocks) -> Briefing:
-        """A request to a sub-agent has a call path; any other run does only inside of an agent, and is else primary."""
-        briefing = blocks if isinstance(blocks, Briefing) else Briefing(blocks)
-        if briefing.call_path or not self.call_paths.here:
-            return briefing
-        return replace(briefing, call_path=self.call_paths.next(spec.label))
-
-    def _admit(self) -> None:
-        """In the order of their start, on trio too, which begins tasks in any order."""
-        while self._free and self._queue:
-            self._free -= 1
-            self._queue.popleft().set()
-
-    async def _own(self, life: Life, admitted: anyio.Event) -> None:
+    async def _own(self, life: Life, ticket: Ticket) -> None:
         try:
-            await life.live(admitted)
+            await life.live(ticket)
         finally:
             self._lives.discard(life)
-            if admitted.is_set():
-                self._free += 1
-            else:
-                self._queue.remove(admitted)
-            self._admit()
+            ticket.leave()
+            self._close_warm()
+
+    def prewarm(self, spec: AgentSpec, n: int = 1) -> Warming:
+        """Keep `n` processes of this spec ready from now on, spawned and initialized; 0 ends those that are.
+
+        Returns at once. Await what it returns to wait until each is ready or has failed (safe to cancel): it gives the
+        number of those that are ready. Each is used for one run, then replaced in the background, as is one that has
+        died or become too old. An agent that cannot be started is tried again after a growing delay, and runs start
+        cold. A run takes one only if it would start the same itself: an equal spec, the same working directory, the
+        same variables, its depth included. The result is that of any run, but for `timings`. Raises TypeError or
+        ValueError for a wrong argument, and RuntimeError outside the `async with` block.
+        """
+        self._open()
+        return self._warm.want(spec, n)
 
     @overload
     def run_many(self, jobs: Iterable[Job]) -> Results[Job]: ...
@@ -232,7 +222,7 @@ class Runner:
         Every job is checked before the first one starts; raises TypeError or ValueError for a wrong one. Leaving the
         iteration cancels what still runs; it is gone when the runner's block ends at the latest.
         """
-        checked = [(job, _parts(job)) for job in jobs]
+        checked = [(job, parts_of(job)) for job in jobs]
         self._open()
         return Results(Batch(checked, self._start_job, self.max_concurrency))
 
@@ -241,7 +231,7 @@ class Runner:
             raise RuntimeError(f"this Runner is {self._state}; start runs inside `async with Runner() as runner:`")
         return self._tasks
 
-    def _start_job(self, parts: tuple[AgentSpec, _Blocks, Wanted], on_end: Callable[[Run], None]) -> Run | None:
+    def _start_job(self, parts: tuple[AgentSpec, Blocks, Wanted], on_end: Callable[[Run], None]) -> Run | None:
         if self._tasks is None:
             return None
         run = self._start(*parts)
@@ -249,18 +239,20 @@ class Runner:
         return run
 
 
-def _checked(spec: Any) -> AgentSpec:
-    if not isinstance(spec, AgentSpec):
-        raise TypeError(f"spec must be an AgentSpec, not {type(spec).__name__}")
-    return spec
+def _checked_cap(seconds: float | None) -> float | None:
+    if seconds is not None and not 0 < seconds < math.inf:
+        raise ValueError(
+            f"approval_timeout_cap_seconds is {seconds!r}; it is a finite number of seconds above 0, or None"
+        )
+    return seconds
 
 
-def _parts(job: Any) -> tuple[AgentSpec, _Blocks, Wanted]:
-    if isinstance(job, Job):
-        return _checked(job.spec), prompt_blocks(job.prompt), want(job.result_type, job.max_repairs)
-    if isinstance(job, tuple) and len(job) == 2:  # noqa: PLR2004  # (spec, prompt)
-        return _checked(job[0]), prompt_blocks(job[1]), NOTHING_WANTED
-    raise TypeError(f"a job must be a Job or a pair (spec, prompt), not {type(job).__name__}")
+def _placed(blocks: Blocks, label: str, paths: CallPaths) -> Briefing:
+    """A request to a sub-agent has a call path; any other run does only inside of an agent, and is else primary."""
+    briefing = blocks if isinstance(blocks, Briefing) else Briefing(blocks)
+    if briefing.call_path or not paths.here:
+        return briefing
+    return replace(briefing, call_path=paths.next(label))
 
 
 async def run_subagent(

@@ -27,9 +27,13 @@ from acp_client.policy.callbacks import check_approver, check_policy
 from acp_client.policy.permission import PermissionCallable
 from acp_client.policy.rules import PermissionPolicy
 from acp_client.protocol.framing import DEFAULT_MAX_FRAME_BYTES
-from acp_client.protocol.models import McpServer
 from acp_client.tools.mcp_servers import read_mcp_servers
 from acp_client.tools.tool import HostTool, as_host_tools
+
+if TYPE_CHECKING:
+    from acp_client.protocol.models import McpServer
+else:  # `read_mcp_servers` has built them: nothing is validated again
+    McpServer = Any
 
 STARTUP_TIMEOUT_SECONDS: Final = 60.0
 """Spawn until the session exists. A first `npx` download takes most of it."""
@@ -55,6 +59,8 @@ MAX_EVENTS_BUFFERED: Final = 10_000
 """Events that wait for a slow reader; more are dropped and counted."""
 
 Preset: TypeAlias = Literal["reject", "allow", "read-only", "ask"]
+Keep: TypeAlias = Literal["all", "last_message"]
+"""What a run keeps of the answer."""
 PERMISSION_PRESETS: Final[tuple[Preset, ...]] = get_args(Preset)
 
 _Seconds: TypeAlias = Annotated[float, Field(gt=0, allow_inf_nan=False, strict=True)]
@@ -164,7 +170,9 @@ class AgentSpec(Frozen):
     `mcp_servers` is a list of servers or a map by name, also under "mcpServers". `host_tools` are functions of this
     program that the agent may call (`HostTool`, or typed functions): that they are offered is the consent, so that
     only a rule of a `PermissionPolicy` that fits one rejects it, or asks; needs the extra `tools`. `budget`
-    is what one run may spend; a limit exceeded ends it as `budget_exceeded`, with what it had said by then.
+    is what one run may spend; a limit exceeded ends it as `budget_exceeded`, with what it had said by then. With
+    `keep="last_message"` a run holds in memory only the message that began last: `text` and `messages` are that one, a
+    structured value is looked for in it, and `flags.omitted_messages` says how many were before it.
 
     Raises pydantic's ValidationError for a wrong argument, naming the field and the rule; values are not shown.
     """
@@ -194,6 +202,7 @@ class AgentSpec(Frozen):
     additional_directories: tuple[Annotated[str, BeforeValidator(_as_absolute)], ...] = ()
     budget: Budget | None = None
     limits: Limits = Limits()
+    keep: Keep = "all"
     name: _Text | None = None
 
     if TYPE_CHECKING:  # what may be passed is wider than what is kept
@@ -217,6 +226,7 @@ class AgentSpec(Frozen):
             additional_directories: Sequence[str | os.PathLike[str]] = ...,
             budget: Budget | None = ...,
             limits: Limits = ...,
+            keep: Keep = ...,
             name: str | None = None,
         ) -> None: ...
 

@@ -5,7 +5,8 @@ from typing import Any, get_args
 import pytest
 from pydantic import ValidationError
 
-from acp_client.outcome import REASONS, Diagnostics, Failure, Message, Reason, RunResult, Stage, Status
+from acp_client.outcome.reasons import REASONS, Reason, Status
+from acp_client.outcome.result import Diagnostics, Failure, Message, RunResult, Stage
 from acp_client.protocol.models import PlanEntry, TextContent, UnknownContent
 
 # The contract: reason → status and exit code of the command. Written out here a second time, on purpose.

@@ -9,8 +9,8 @@ import anyio.lowlevel
 import pytest
 
 from acp_client import AgentSpec, Decision, Job, Limits, PermissionRequest, Runner, run_subagent, run_subagent_sync
+from acp_client.batch import AnyJob
 from acp_client.protocol.models import TextContent
-from acp_client.runner import AnyJob
 from tests.support.scenarios import QUICK, Scripted
 
 HELLO: dict[str, Any] = {"prompt": [{"thought": "hm"}, {"chunk": "Hello, "}, {"chunk": "${prompt}"}]}

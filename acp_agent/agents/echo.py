@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from acp_client.protocol.models import ResourceLink, TextContent
+from acp_client.protocol import models
 
 if TYPE_CHECKING:
     from acp_agent.context import Context
@@ -24,9 +24,9 @@ class Echo:
     async def prompt(self, context: Context) -> str | None:
         """Say each block back."""
         for block in context.prompt:
-            if isinstance(block, TextContent):
+            if isinstance(block, models.TextContent):
                 await context.text(block.text)
-            elif isinstance(block, ResourceLink):
+            elif isinstance(block, models.ResourceLink):
                 await context.text(block.uri)
         return None
 

@@ -21,7 +21,7 @@ from acp_client.approvals.errors import ApprovalQueueError, QueueBusy, QueueUnus
 from acp_client.approvals.store import Entry, Store
 from acp_client.logs import get_logger
 from acp_client.policy.approval import ApprovalRequest
-from acp_client.process.threads import in_thread
+from acp_client.threads import in_thread
 
 LOOK_SECONDS: Final = 0.2
 """How much later than the answer a run goes on, at most: nothing to a person, and next to no work."""
@@ -149,7 +149,7 @@ class Desk:
             get_logger(__name__).error("an approval request could not be closed", id=waiter.id, error=str(error))
         finally:
             if not self._waiting:
-                await in_thread(self._let_go)
+                await self._close_file()
 
     async def _insist(
         self, work: Callable[[Store], None], *, seconds: float, undo: Callable[[Store], None] | None = None
@@ -165,17 +165,23 @@ class Desk:
                     raise
 
     async def _call(self, work: Callable[[Store], _Value], undo: Callable[[Store], None] | None = None) -> _Value:
-        def call() -> _Value:
+        discard = None if undo is None else lambda _: self._use(undo)
+        return await in_thread(lambda: self._use(work), discard)
+
+    def _use(self, work: Callable[[Store], _Value]) -> _Value:
+        """In a thread. It may be the last to use the file: who began it was broken off, and has closed it before us."""
+        try:
             with self._lock:
                 return work(self._opened())
+        finally:
+            self._let_go()
 
-        def discard(_: _Value) -> None:
-            if undo is not None:
-                with self._lock:
-                    undo(self._opened())
-                self._let_go()
-
-        return await in_thread(call, discard)
+    async def _close_file(self) -> None:
+        try:
+            await in_thread(self._let_go)
+        except anyio.get_cancelled_exc_class():  # a native cancel, perhaps before the thread has begun
+            threading.Thread(target=self._let_go, daemon=True).start()
+            raise
 
     def _opened(self) -> Store:
         if self._store is None:

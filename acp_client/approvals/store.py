@@ -82,6 +82,11 @@ class Store:
             self._file.close()
             raise
 
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self._file.path
+
     def close(self) -> None:
         """Nothing of it may be used after that."""
         self._file.close()

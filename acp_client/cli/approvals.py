@@ -5,6 +5,7 @@ Owns the words typed and the exit codes: 0 done, 1 refused or the queue cannot b
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import shutil
@@ -13,10 +14,11 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, cast
 
 import click
 
+from acp_client.cli import complain
 from acp_client.safe_text import printable
 
 if TYPE_CHECKING:
@@ -32,10 +34,25 @@ ROLES: Final = ("standard", "senior", "admin")
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
-@click.group("approvals", short_help="See and answer what runs ask of people.")
-@click.option(
+_db_option = click.option(
     "--db", metavar="FILE", help="The queue. Default: $ACP_SUBAGENTS_APPROVALS, else approvals.db in your state folder."
 )
+
+
+def _takes_db(command: _Command) -> _Command:
+    """`--db` after the name of a command too, where people look for it first; there it wins."""
+
+    @_db_option
+    @click.pass_obj
+    @functools.wraps(command)
+    def with_db(given_before: str | None, /, *, db: str | None, **typed: Any) -> Any:
+        return command(given_before if db is None else db, **typed)
+
+    return cast("_Command", with_db)
+
+
+@click.group("approvals", short_help="See and answer what runs ask of people.")
+@_db_option
 @click.pass_context
 def approvals(context: click.Context, db: str | None) -> None:
     """See and answer what runs ask of people, from another terminal.
@@ -92,15 +109,18 @@ def _json_object(_context: click.Context, _parameter: click.Parameter, typed: st
 @approvals.command("list")
 @click.option("--all", "with_closed", is_flag=True, help="Also what was decided or closed.")
 @click.option("--json", "as_json", is_flag=True, help="As a JSON list.")
-@click.pass_obj
+@_takes_db
 def list_command(db: str | None, *, with_closed: bool, as_json: bool) -> None:
     """List what waits for a decision, the oldest first."""
     with _opened(db) as store:
         entries = store.everything() if with_closed else store.waiting()
+        path = store.path
     from acp_client.cli.show.requests import lines_of, to_json  # noqa: PLC0415  # as in `command`
 
     if as_json:
         _print(json.dumps([to_json(entry) for entry in entries], indent=2))
+    elif not entries:
+        complain(printable(f"{'nothing is' if with_closed else 'nothing waits'} in {str(path)!r}"))
     for line in () if as_json else lines_of(entries, time.time(), _columns(), with_state=with_closed):
         _print(line)
 
@@ -108,7 +128,7 @@ def list_command(db: str | None, *, with_closed: bool, as_json: bool) -> None:
 @approvals.command("show")
 @click.argument("request_id", metavar="ID")
 @click.option("--json", "as_json", is_flag=True, help="As a JSON object, uncut.")
-@click.pass_obj
+@_takes_db
 def show_command(db: str | None, request_id: str, *, as_json: bool) -> None:
     """Show a request: tool, arguments, paths, diffs, options."""
     from acp_client.cli.show.requests import describe, to_json  # noqa: PLC0415  # as in `command`
@@ -122,7 +142,7 @@ def show_command(db: str | None, request_id: str, *, as_json: bool) -> None:
 @approvals.command("approve")
 @_deciding
 @click.option("--content", callback=_json_object, metavar="JSON", help="The values of a form.")
-@click.pass_obj
+@_takes_db
 def approve_command(db: str | None, /, **typed: Any) -> None:
     """Let the agent do what it asks for."""
     _decide(db, "allow", **typed)
@@ -130,7 +150,7 @@ def approve_command(db: str | None, /, **typed: Any) -> None:
 
 @approvals.command("reject")
 @_deciding
-@click.pass_obj
+@_takes_db
 def reject_command(db: str | None, /, **typed: Any) -> None:
     """Do not let the agent do what it asks for."""
     _decide(db, "reject", **typed)
@@ -138,7 +158,7 @@ def reject_command(db: str | None, /, **typed: Any) -> None:
 
 @approvals.command("watch")
 @click.option("--json", "as_json", is_flag=True, help="A JSON object a line.")
-@click.pass_obj
+@_takes_db
 def watch_command(db: str | None, *, as_json: bool) -> None:
     """Print what waits, then each new request as it comes, until Ctrl-C."""
     from acp_client.cli.show.requests import line_of, to_json  # noqa: PLC0415  # as in `command`

@@ -9,19 +9,20 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from typing import Any, TypeVar
+from importlib import import_module
+from typing import Any, Final, TypeVar
 
 import click
 
 import acp_client
 from acp_client import catalog
-from acp_client.cli import discard
-from acp_client.cli.approvals import approvals
+from acp_client.cli import discard, loading
 from acp_client.cli.options import RunOptions, amount, count
-from acp_client.cli.policy import policy
 from acp_client.cli.schema_file import read_schema
-from acp_client.cli.trace import trace
 from acp_client.safe_text import printable
+
+_LATER: Final = frozenset({"approvals", "policy", "trace"})
+"""Commands with a module of their own, of their name: imported when one of them is asked for."""
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -48,6 +49,15 @@ def execute(argv: Sequence[str] | None = None) -> int:
 
 class _Commands(click.Group):
     """The commands; the name of an agent in place of one is told what it is."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted((*super().list_commands(ctx), *_LATER))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _LATER:
+            return super().get_command(ctx, cmd_name)
+        command: click.Command = getattr(import_module(f"acp_client.cli.{cmd_name}"), cmd_name)
+        return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -181,11 +191,13 @@ def run_command(**options: Any) -> int:
     The first SIGINT or SIGTERM cancels the run politely, a second one kills it.
     """  # noqa: D301  # \b is click's mark for lines that stay as they are
     given = RunOptions(**options)
-    spec = given.spec()
+    with loading():
+        spec = given.spec()
     task = given.read_task()
     wanted = None if given.schema is None else read_schema(given.schema)
     transcript = given.transcript_file()
-    from acp_client.cli.work import run_and_show  # noqa: PLC0415  # the whole library, once it is needed
+    with loading():
+        from acp_client.cli.work import run_and_show  # noqa: PLC0415  # the whole library, once it is needed
 
     return run_and_show(spec, task, given.format, wanted, transcript)
 
@@ -199,8 +211,3 @@ def agents_command(*, as_json: bool) -> None:
     lines = [printable(f"{entry.name:<{width}}  {entry.description} ({entry.source})") for entry in entries]
     text = json.dumps([asdict(entry) for entry in entries], indent=2) if as_json else "\n".join(lines)
     sys.stdout.write(f"{text}\n")
-
-
-cli.add_command(approvals)
-cli.add_command(policy)
-cli.add_command(trace)

@@ -7,7 +7,8 @@ import signal
 from typing import Final
 
 from acp_client.cli import BROKEN_PIPE, OUTPUT_FAILED, SIGNALLED
-from acp_client.outcome import REASONS, PermissionRecord, RunResult
+from acp_client.outcome.reasons import REASONS
+from acp_client.outcome.result import PermissionRecord, RunResult
 
 ALL_DENIED: Final = 5
 """Completed, but everything that the agent asked for was denied: it may have done nothing of what it was told."""

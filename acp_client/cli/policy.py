@@ -64,7 +64,7 @@ def policy_test(*, file: str, request_file: str, cwd: str | None, add_dir: tuple
 
     FILE is a policy in YAML, or a preset: reject, allow, read-only, ask (./ask is a file of that name). REQUEST.json
     holds the params of a session/request_permission, the whole frame, or a tool call alone (which offers no
-    options, so that none would be sent); `-` is stdin.
+    options to send); `-` is stdin.
 
     \b
     Exit codes: 0 allowed, without a person   2 wrong usage, or a file that is wrong
@@ -80,7 +80,7 @@ def policy_test(*, file: str, request_file: str, cwd: str | None, add_dir: tuple
     roots = (directory, *(os.path.abspath(one) for one in add_dir))  # noqa: PTH100  # as above
     request, bare = _request(_read_json(request_file), directory, roots)
     verdict = judge(found, request)
-    text = json.dumps(_document(verdict, request, found), indent=2) if as_json else _told(verdict, found)
+    text = json.dumps(_document(verdict, request, found), indent=2) if as_json else _told(verdict, found, bare=bare)
     sys.stdout.write(f"{text}\n")
     if verdict.action == "allow" and not bare and not _allows(verdict.choice):
         return EXIT_CODES["reject"]
@@ -169,7 +169,7 @@ def _params(document: Any) -> tuple[Any, bool]:
     return params, bare
 
 
-def _told(verdict: Verdict, policy: PermissionPolicy) -> str:
+def _told(verdict: Verdict, policy: PermissionPolicy, *, bare: bool) -> str:
     lines = [f"{verdict.action:<8} {printable(verdict.ruling.by)}"]
     if verdict.why:
         lines.append(f"why      {printable(verdict.why)}")
@@ -180,7 +180,7 @@ def _told(verdict: Verdict, policy: PermissionPolicy) -> str:
     elif verdict.choice is not None and verdict.choice.option is not None:
         option = verdict.choice.option
         lines.append(f"sends    {option.kind}: {printable(f'{option.option_id!r} {option.name!r}')}")
-    else:
+    elif not bare:
         lines.append("sends    no option: none that fits is offered")
     return "\n".join(lines)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 import anyio
 import anyio.to_thread
 
-from acp_client.approvals.terminal.approver import TerminalApprover
+from acp_client.admission.descriptors import DESCRIPTORS
 from acp_client.cli import logs
 from acp_client.cli.exit_codes import exit_code
 from acp_client.cli.interrupts import Interrupts
@@ -28,6 +28,7 @@ from acp_client.spec import AgentSpec
 
 if TYPE_CHECKING:
     from acp_client.cli.show.live import LiveProgress
+    from acp_client.policy.approval import Approver
     from acp_client.record.place import OneFile
     from acp_client.structured.output_type import OutputType
 
@@ -44,6 +45,7 @@ def run_and_show(
 ) -> int:
     """Run the task, write the answer in the given format, or the value that is wanted; returns the exit code."""
     logs.configure(spec)
+    DESCRIPTORS.may_raise = True
     return anyio.run(_work, form, spec, task, wanted, transcript)
 
 
@@ -85,8 +87,8 @@ class Work:
             await tasks.start(self._interrupts.listen)
             for writer in self._writers:
                 tasks.start_soon(writer.run)
-            if isinstance(spec.approver, TerminalApprover):
-                spec.approver.aside = self._step_aside
+            if spec.approver is not None:
+                self._let_through(spec.approver)
             async with Runner(max_concurrency=1, transcripts=self._transcript) as runner:
                 run = self._run = await runner.start(spec, task, result_type=self._wanted)
                 self._interrupts.watch_over(run)
@@ -100,6 +102,12 @@ class Work:
                 result = await run.result()
             tasks.cancel_scope.cancel()
         return exit_code(result, self._interrupts.first, self._stdout.error)
+
+    def _let_through(self, approver: Approver) -> None:
+        from acp_client.approvals.terminal.approver import TerminalApprover  # noqa: PLC0415  # most runs ask nobody
+
+        if isinstance(approver, TerminalApprover):
+            approver.aside = self._step_aside
 
     async def _choose_progress(self, spec: AgentSpec) -> None:
         if self._form in ("jsonl", "quiet"):

@@ -22,7 +22,7 @@ from acp_client.delegate.progress import (
 )
 from acp_client.delegate.trace import SEPARATOR, Entry, Trace
 from acp_client.logs import get_logger
-from acp_client.outcome import RunResult
+from acp_client.outcome.result import RunResult
 from acp_client.prompt import Briefing
 from acp_client.run.handle import Run
 from acp_client.runner import Runner

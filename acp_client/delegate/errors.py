@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from acp_client.frozen import did_you_mean
-from acp_client.outcome import RunResult
+from acp_client.outcome.result import RunResult
 from acp_client.safe_text import printable
 
 MAX_NAME_CHARS: Final = 80

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Final, TypeAlias
 import anyio
 
 from acp_client.logs import get_logger
-from acp_client.outcome import Reason, Status
+from acp_client.outcome.reasons import Reason, Status
 from acp_client.session.events import Event
 
 TOLD_SECONDS: Final = 1.0

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from acp_client.outcome import RunResult
+from acp_client.outcome.result import RunResult
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,8 +24,8 @@ from acp_client.delegate.reply import ToolReply
 from acp_client.delegate.tools import DelegateTool
 from acp_client.delegate.trace import SEPARATOR
 from acp_client.logs import get_logger
-from acp_client.outcome import RunResult
-from acp_client.run.depth import check_levels
+from acp_client.outcome.result import RunResult
+from acp_client.run.child.depth import check_levels
 from acp_client.runner import Runner
 from acp_client.safe_text import printable
 from acp_client.structured.wanted import MAX_REPAIRS, want

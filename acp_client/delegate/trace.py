@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from acp_client.outcome import PermissionRecord, RunResult, ToolCallState
+from acp_client.outcome.result import PermissionRecord, RunResult, ToolCallState
 from acp_client.safe_text import ELLIPSIS, printable
 from acp_client.session.events import Event, EventsLost, PermissionAnswered, TextChunk, ToolCallUpdated
 

@@ -9,10 +9,8 @@ from __future__ import annotations
 import fcntl
 import os
 import tempfile
-import time
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -23,6 +21,8 @@ MAX_PATH_BYTES: Final = 100
 STALE_SECONDS: Final = 60.0
 """So old is a folder that nobody uses before it is removed: a new one is not locked yet."""
 
+_SEEN: Final[set[str]] = set()
+"""Where this program has looked: once, since a temporary folder may be large."""
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _ROOM: Final = len(f"/{PREFIX}12345678/{SOCKET}")
 
@@ -50,36 +50,34 @@ def make_folder() -> Folder:
     parent = tempfile.gettempdir()
     if len(os.fsencode(parent)) + _ROOM > MAX_PATH_BYTES:
         parent = "/tmp"  # noqa: S108  # a private folder is made in it
-    _remove_stale_once(parent)
     path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
     try:
         lock = os.open(path, _FOLDER)
     except OSError:
         path.rmdir()
         raise
+    if parent not in _SEEN:
+        _SEEN.add(parent)
+        remove_stale(parent, now=os.fstat(lock).st_mtime)
     with suppress(OSError):  # a file system without locks: then nobody finds it stale either
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     return Folder(path, lock)
 
 
-def remove_stale(parent: str) -> None:
-    """Remove what killed programs of this user have left there. Blocks; never raises."""
+def remove_stale(parent: str, *, now: float) -> None:
+    """Remove what killed programs of this user have left there. `now` is of that file system. Blocks; never raises."""
     with suppress(OSError), os.scandir(parent) as entries:
         for entry in entries:
             if entry.name.startswith(PREFIX):
                 with suppress(OSError):  # another user's, no folder, or gone
-                    _remove_if_stale(Path(entry.path))
+                    _remove_if_stale(Path(entry.path), now)
 
 
-_remove_stale_once: Final = cache(remove_stale)
-"""By each program: a temporary folder may be large."""
-
-
-def _remove_if_stale(path: Path) -> None:
+def _remove_if_stale(path: Path, now: float) -> None:
     lock = os.open(path, _FOLDER)
     try:
         found = os.fstat(lock)
-        if found.st_uid == os.geteuid() and time.time() - found.st_mtime > STALE_SECONDS:
+        if found.st_uid == os.geteuid() and now - found.st_mtime > STALE_SECONDS:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # raises BlockingIOError: it is in use
             _empty(path, lock)
     finally:

@@ -18,7 +18,7 @@ import anyio.to_thread
 from anyio.lowlevel import RunVar
 from pydantic_core import to_json
 
-from acp_client.outcome import HostToolCall, HostToolStatus
+from acp_client.outcome.result import HostToolCall, HostToolStatus
 from acp_client.process.redaction import Redactor
 from acp_client.safe_text import printable
 from acp_client.session.asking.callback import raise_if_ours, words_of

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
-from acp_client.protocol.models import PermissionOption
+from acp_client.protocol import models
 from acp_client.safe_text import printable
 
 Action: TypeAlias = Literal["allow", "reject"]
@@ -36,7 +36,7 @@ class PermissionRequest:
     title: str | None
     name: str | None
     kind: str
-    options: tuple[PermissionOption, ...]
+    options: tuple[models.PermissionOption, ...]
     raw: Mapping[str, Any]
     agent: str = ""
     run_id: str = ""
@@ -125,7 +125,7 @@ class Choice:
     """What is sent: an option, or the outcome `cancelled` where there is none to send."""
 
     outcome: Literal["selected", "cancelled"]
-    option: PermissionOption | None = None
+    option: models.PermissionOption | None = None
     wider: bool = False
 
     def to_wire(self) -> dict[str, Any]:
@@ -146,7 +146,7 @@ PREFERENCE: Final[Mapping[Action, tuple[str, ...]]] = {
 }
 
 
-def choose(action: Action, options: Sequence[PermissionOption]) -> Choice:
+def choose(action: Action, options: Sequence[models.PermissionOption]) -> Choice:
     """The option for a decision, by kind: order, ids and names of options mean nothing. Never an allow for a reject."""
     allowing = {option.option_id for option in options if option.kind in ALLOWING}
     refusing = {option.option_id for option in options if option.kind not in ALLOWING}

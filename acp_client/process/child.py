@@ -7,7 +7,6 @@ signalled that could have been given to somebody else meanwhile.
 
 from __future__ import annotations
 
-import math
 import os
 import signal
 from collections.abc import Awaitable, Callable
@@ -16,12 +15,12 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 import anyio
-import anyio.to_thread
 
 from acp_client.process.guardian import GUARDIAN
 from acp_client.process.spawn import Spawned, open_pidfd
-from acp_client.process.table import ProcessTable, Tree, environment_of, session_of
+from acp_client.process.table import ProcessTable, Tree, belongs_to, session_of
 from acp_client.protocol.streams import FdReader, FdTransport
+from acp_client.threads import in_daemon_thread
 
 POLL_SECONDS: Final = 0.02
 """Only where nothing tells: no pidfds, no process table, no thread left to wait in."""
@@ -141,7 +140,7 @@ class AgentProcess:
 
     async def _kill(self, known: list[int]) -> None:
         """Those that are known first, whatever looking again takes; then those that were forking meanwhile."""
-        survivors: list[int] | None = [pid for pid in known if session_of(pid)[1]]
+        survivors: list[int] | None = [pid for pid in known if session_of(pid).alive]
         while True:
             if survivors:
                 self._note_killed("kill")
@@ -162,16 +161,13 @@ class AgentProcess:
                 if pidfd is not None:
                     opened.callback(os.close, pidfd)
                 with suppress(OSError):  # it has gone meanwhile, or may not be signalled
-                    if self._owns(pid):  # looked at again: from here on the descriptor keeps the identity
+                    if belongs_to(self._tree, pid):  # looked at again: from here on the descriptor keeps the identity
                         _send(pid, pidfd, number)
                         polled.append(pid) if pidfd is None else pidfds.append(pidfd)
             for pidfd in pidfds:
                 await anyio.wait_readable(pidfd)
             with suppress(OSError):  # no descriptor left to look with
-                await _poll_while(lambda: any(session_of(pid)[1] for pid in polled))
-
-    def _owns(self, pid: int) -> bool:
-        return session_of(pid)[0] == self._tree.pgid or self._tree.marker.encode() in environment_of(pid)
+                await _poll_while(lambda: any(session_of(pid).alive for pid in polled))
 
     async def _sweep_by_group(self, seconds: float) -> None:
         """Where nobody can look: the group is all that is known."""
@@ -257,9 +253,8 @@ def _reap() -> None:
 
 async def _wait_elsewhere(pid: int) -> None:
     """Without a pidfd: a thread that waits, or where none can be started, a look now and then. Safe to cancel."""
-    limiter = anyio.CapacityLimiter(math.inf)  # each child costs a thread; they must not starve one another
     try:
-        await anyio.to_thread.run_sync(_wait_blocking, pid, abandon_on_cancel=True, limiter=limiter)
+        await in_daemon_thread(lambda: _wait_blocking(pid))
     except RuntimeError:
         await _poll_while(lambda: _runs(pid))
 

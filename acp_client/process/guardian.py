@@ -18,6 +18,7 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from typing import Final
 
 TERM_SECONDS: Final = 0.5
@@ -27,6 +28,9 @@ KILL_SECONDS: Final = 0.8
 POLL_SECONDS: Final = 0.02
 QUIET_LOOKS: Final = 5
 """So often in a row nobody must be found: the parent may have died between vfork and exec of one more."""
+PAUSE_SECONDS: Final = 0.25
+"""How long the parent's lines are left in the pipe, which holds some thousand."""
+PIPE_BYTES: Final = 64 * 1024
 SETTLE_SECONDS: Final = 1.0
 """The most that the guardian's start is waited for; a bare interpreter takes some 20 ms."""
 
@@ -215,13 +219,32 @@ def end_all(groups: set[int], token: str) -> None:
         time.sleep(POLL_SECONDS)
 
 
-def read_groups() -> set[int]:
+def read_groups(pipe: int) -> set[int]:
     """The groups that are left when the parent's end of the pipe closes."""
     groups: set[int] = set()
-    for line in sys.stdin:
-        if line.endswith("\n"):  # a torn last line would name a stranger's group
-            (groups.add if line[0] == "+" else groups.discard)(int(line[1:]))
+    rest = b""
+    for data in _read_together(pipe):
+        *lines, rest = (rest + data).split(b"\n")  # a torn last line would name a stranger's group
+        for line in lines:
+            (groups.add if line.startswith(b"+") else groups.discard)(int(line[1:]))
     return groups
+
+
+def _read_together(pipe: int) -> Iterator[bytes]:
+    """What comes within a pause, in one piece; the end at once. To be woken by each line would cost runs a core."""
+    import select  # noqa: PLC0415  # in the guardian alone
+
+    os.set_blocking(pipe, False)
+    poller = select.poll()
+    while True:
+        poller.register(pipe, select.POLLIN)
+        poller.poll()
+        poller.register(pipe, 0)  # the end is told all the same
+        poller.poll(PAUSE_SECONDS * 1000)
+        data = os.read(pipe, PIPE_BYTES)
+        if not data:
+            return
+        yield data
 
 
 def main() -> None:
@@ -231,7 +254,7 @@ def main() -> None:
     if os.fork():
         os._exit(0)
     token = sys.argv[1]
-    end_all(read_groups(), token)
+    end_all(read_groups(0), token)
 
 
 if __name__ == "__main__":

@@ -6,11 +6,12 @@ truncate after.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Final, TypeVar, cast
 
 from acp_client.process.environment import is_secret_name
-from acp_client.process.redaction_stages import REDACTED, KnownStage, PatternStage
+from acp_client.process.redaction_stages import REDACTED, KnownStage, KnownStream, PatternStage, PatternStream
 from acp_client.process.secret_patterns import (
     ASSIGNMENT_NEEDLES,
     LOGIN_NEEDLES,
@@ -50,23 +51,20 @@ class Redactor:
     in the length of the text; never raises for any text. Immutable, and safe to share.
     """
 
-    __slots__ = ("_known", "_patterns")
+    __slots__ = ("_known",)
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         self._known = KnownStage(secrets)
-        self._patterns = (
-            PatternStage(tokens(), token_needles()),
-            PatternStage(url_logins(), LOGIN_NEEDLES),
-            PatternStage(assignments(), ASSIGNMENT_NEEDLES),
-        )
 
     def __repr__(self) -> str:
         return f"<Redactor of {len(self._known)} known spellings>"
 
     def redact(self, text: str) -> str:
         """The text without its secrets; keys, schemes and hosts stay (`password=[redacted]`)."""
+        if not text:  # so that a run without a word of the child's compiles no pattern
+            return text
         text = self._known.apply(text)
-        for stage in self._patterns:
+        for stage in _pattern_stages():
             text = stage.apply(text)
         return text
 
@@ -82,13 +80,13 @@ class Redactor:
     def secrets_in(self, text: str) -> list[tuple[int, int]]:
         """Where the secrets of a text stand, as (start, end), unordered: for who cannot do with a new text."""
         found = self._known.spans(text)
-        for stage in self._patterns:
+        for stage in _pattern_stages():
             found += stage.spans(text)
         return found
 
     def is_clear(self, text: str) -> bool:
         """True if it holds no known value and no word that goes with a secret, also if it is cut anywhere: cheap."""
-        return not (any(stage.may_match(text) for stage in self._patterns) or self._known.spans(text))
+        return not (any(stage.may_match(text) for stage in _pattern_stages()) or self._known.spans(text))
 
     def begun_at(self, text: str, least: int = 1, *, logins: bool = True) -> int:
         """Where a secret may begin that the text is too short to show; its length where there is none.
@@ -104,8 +102,7 @@ class Redactor:
 
     def stream(self) -> "StreamRedactor":
         """A redactor with the same secrets for one text that comes in pieces."""
-        stages: tuple[KnownStage | PatternStage, ...] = (self._known, *self._patterns)
-        return StreamRedactor(stages)
+        return StreamRedactor(lambda: (self._known, *_pattern_stages()))
 
     def _json(self, value: object, *, depth: int) -> object:
         if isinstance(value, str):
@@ -139,13 +136,16 @@ class StreamRedactor:
     the whole. The line that is not yet complete is held back, a private key until its end; bounded.
     """
 
-    __slots__ = ("_stages",)
+    __slots__ = ("_begin", "_stages")
 
-    def __init__(self, stages: Iterable[KnownStage | PatternStage]) -> None:
-        self._stages = tuple(stage.stream() for stage in stages)
+    def __init__(self, stages: Callable[[], Iterable[KnownStage | PatternStage]]) -> None:
+        self._begin = stages
+        self._stages: tuple[KnownStream | PatternStream, ...] = ()
 
     def feed(self, text: str) -> str:
         """Take the next piece; give what is decided by now, redacted, possibly nothing."""
+        if text and not self._stages:
+            self._stages = tuple(stage.stream() for stage in self._begin())
         for stage in self._stages:
             text = stage.feed(text)
         return text
@@ -156,6 +156,16 @@ class StreamRedactor:
         for stage in self._stages:
             text = stage.feed(text) + stage.flush()
         return text
+
+
+@cache
+def _pattern_stages() -> tuple[PatternStage, ...]:
+    """Compiled with the first text that may hold a secret, for all redactors."""
+    return (
+        PatternStage(tokens(), token_needles()),
+        PatternStage(url_logins(), LOGIN_NEEDLES),
+        PatternStage(assignments(), ASSIGNMENT_NEEDLES),
+    )
 
 
 def is_secret_key(key: str) -> bool:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from acp_client.process.guardian import GUARDIAN
+from acp_client.process.table import Tree, belongs_to, survivors_now
 
 MARKER_VARIABLE: Final = "ACP_SUBAGENTS_RUN"
 """In the environment of every process of a run: a path of run ids, ours last, so that a run is found whole."""
@@ -53,6 +54,8 @@ def launch(command: Sequence[str], *, cwd: str, env: Mapping[str, str], run_id: 
 def spawn(command: Sequence[str], *, cwd: str, env: Mapping[str, str], marker: str) -> Spawned:
     """Start `command` in `cwd` with exactly `env`. Raises SpawnError.
 
+    `marker` stands in the environment of the run's processes and of no others: whoever has it is ended with the run.
+
     The group is told to the guardian as soon as it exists, so that it does not outlive a killed parent.
     """
     pipes: list[int] = []
@@ -87,10 +90,25 @@ def discard(spawned: Spawned) -> None:
     if spawned.pidfd is not None:
         _close(spawned.pidfd)
     give_up_at = time.monotonic() + DISCARD_SECONDS
+    while _kill_escaped(Tree(spawned.pid, spawned.marker)) and time.monotonic() < give_up_at:
+        time.sleep(DISCARD_POLL_SECONDS)
     with suppress(ChildProcessError):
         while os.waitid(os.P_PID, spawned.pid, os.WEXITED | os.WNOHANG) is None and time.monotonic() < give_up_at:
             time.sleep(DISCARD_POLL_SECONDS)
     GUARDIAN.forget(spawned.pid)
+
+
+def _kill_escaped(tree: Tree) -> bool:
+    """Kill what a process has started before it was killed, also what has left its group; False if there is nobody."""
+    pids, unclear = survivors_now(tree)
+    for pid in pids:
+        pidfd = open_pidfd(pid)
+        if pidfd is not None:
+            with suppress(OSError):  # it has gone meanwhile
+                if belongs_to(tree, pid):  # looked at again: the descriptor keeps the identity
+                    signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+            os.close(pidfd)
+    return bool(pids or unclear)
 
 
 def open_pidfd(pid: int) -> int | None:

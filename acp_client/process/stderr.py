@@ -60,6 +60,8 @@ class StderrTail:
         Begins with a whole line where it was cut, unless that would lose most of it, and else never
         inside a word. Bytes that are no UTF-8 are U+FFFD.
         """
+        if not self._total_bytes:
+            return ""
         kept = bytes(self._kept[-(self._max_bytes + MARGIN_BYTES) :])
         before, tail = self._at_tail(kept)
         decode = codecs.getincrementaldecoder("utf-8")("replace").decode

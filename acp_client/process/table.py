@@ -13,11 +13,11 @@ import time
 from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Final
 
 import anyio
 
-from acp_client.process.threads import in_thread
+from acp_client.threads import in_thread
 
 IS_LINUX: Final = os.path.exists("/proc/self/stat")  # noqa: PTH110  # pathlib is not worth its import here
 
@@ -89,7 +89,9 @@ class ProcessTable:
     async def _look(self, look: _Look) -> None:
         began = anyio.current_time()
         with suppress(OSError):  # no descriptor left
-            pids = candidates(_all_pids(), _newest_pid(), look.trees, self.leaders, time.monotonic())
+            now, newest = time.monotonic(), _newest_pid()
+            few = few_since(look.trees, newest, now)
+            pids = candidates(_all_pids() if few is None else few, newest, look.trees, self.leaders, now)
             for _ in range(EXEC_LOOKS):
                 crowd = len(pids) > INLINE_CANDIDATES
                 search = functools.partial(find, look.trees, pids, frozenset(self.leaders), look.found)
@@ -115,16 +117,27 @@ class _Look:
         self.done = anyio.Event()
 
 
+def few_since(trees: Collection[Tree], newest: int, now: float) -> range | None:
+    """All pids that were given after the first leader's, where they are so few that nobody need list them. Pure."""
+    oldest = min(tree.pgid for tree in trees)
+    few = _are_young(trees, now) and oldest <= newest <= oldest + INLINE_CANDIDATES
+    return range(oldest + 1, newest + 1) if few else None
+
+
 def candidates(
     pids: Iterable[int], newest: int, trees: Collection[Tree], leaders: Collection[int], now: float
 ) -> list[int]:
     """Those of `pids` that can belong to one of the trees, leaders apart. Pure; `newest` is the pid given last."""
-    if now - min(tree.born for tree in trees) > YOUNG_SECONDS:
+    if not _are_young(trees, now):
         return [pid for pid in pids if pid not in leaders]
     # Pids go up to a highest one and begin again below: a leader above the newest was there before they did.
     before = [tree.pgid for tree in trees if tree.pgid > newest]
     oldest = min(before or [tree.pgid for tree in trees])
     return [pid for pid in pids if (pid > oldest or (before and pid <= newest)) and pid not in leaders]
+
+
+def _are_young(trees: Collection[Tree], now: float) -> bool:
+    return now - min(tree.born for tree in trees) <= YOUNG_SECONDS
 
 
 def _all_pids() -> list[int]:
@@ -148,13 +161,14 @@ def find(
     by_session = {tree.pgid: tree for tree in trees}
     unclear = []
     for pid in pids:
-        session, alive, headless = session_of(pid)
-        if not alive:
+        standing = session_of(pid)
+        session = standing.session
+        if not standing.alive:
             continue
         if session in by_session:
             found.setdefault(session, []).append(pid)
         elif session not in leaders:
-            environment = _environment(pid, headless=headless)
+            environment = _environment(pid, headless=standing.headless)
             for tree in by_session.values() if environment else ():
                 if tree.marker.encode() in environment:
                     found.setdefault(tree.pgid, []).append(pid)
@@ -163,7 +177,22 @@ def find(
     return unclear
 
 
-class Standing(NamedTuple):
+def survivors_now(tree: Tree) -> tuple[list[int], list[int]]:
+    """The living processes of a tree, its leader apart, and those that cannot be told yet. Blocks for milliseconds."""
+    found: dict[int, list[int]] = {}
+    unclear: list[int] = []
+    with suppress(OSError):  # no process table here, or no descriptor left
+        unclear = find([tree], (pid for pid in _all_pids() if pid != tree.pgid), frozenset(), found)
+    return found.get(tree.pgid, []), unclear
+
+
+def belongs_to(tree: Tree, pid: int) -> bool:
+    """True for a process in the tree's session, or with its marker. Raises OSError if no descriptor is left."""
+    return session_of(pid).session == tree.pgid or tree.marker.encode() in environment_of(pid)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
     """What the kernel says of a process at a glance. `alive` is False for a zombie.
 
     `headless`: its first thread has ended while others run. It looks like a zombie, and lives.

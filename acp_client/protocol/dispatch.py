@@ -10,6 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any, TypeAlias
 
 from acp_client.protocol.errors import INTERNAL_ERROR, RpcError
@@ -30,11 +31,22 @@ class Answer:
 
 
 class Dispatcher:
-    """Handlers by method name. `direct` ones bypass jsonrpcserver: those that are answered before it is loaded."""
+    """Handlers by method name. `direct` ones bypass jsonrpcserver: those that are answered before it is loaded.
 
-    def __init__(self, handlers: Mapping[str, Handler], *, direct: Mapping[str, Handler] | None = None) -> None:
+    `preload` imports what the other handlers need, in the thread that loads it.
+    """
+
+    def __init__(
+        self,
+        handlers: Mapping[str, Handler],
+        *,
+        direct: Mapping[str, Handler] | None = None,
+        preload: Callable[[], object] = lambda: None,
+    ) -> None:
         self._handlers = dict(handlers)
         self._direct = dict(direct or {})
+        self._preload = preload
+        self._loading = Lock()
         self._methods: dict[str, Any] | None = None
 
     def needs_loading(self, method: str) -> bool:
@@ -43,6 +55,12 @@ class Dispatcher:
 
     def load(self) -> None:
         """Import jsonrpcserver and register the handlers with it. Idempotent, safe in a worker thread."""
+        with self._loading:  # who comes second waits: two threads in one import can meet modules half made
+            if self._methods is None:
+                self._methods = self._load()
+
+    def _load(self) -> dict[str, Any]:
+        self._preload()
         # It reads its schema with a call that 3.11 and 3.12 deprecate; under -W error its import would fail.
         warnings.filterwarnings("ignore", r"(read|open)_text is deprecated", DeprecationWarning)
         from jsonrpcserver.result import Success  # noqa: PLC0415  # 100 ms, and most runs never need it
@@ -54,7 +72,7 @@ class Dispatcher:
 
             return call
 
-        self._methods = {name: method(handler) for name, handler in self._handlers.items()}
+        return {name: method(handler) for name, handler in self._handlers.items()}
 
     async def dispatch(self, request: TheirRequest) -> Answer:
         """Run the handler for a request; its failure becomes an error answer. Raises nothing but cancellation."""

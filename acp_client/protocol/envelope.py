@@ -276,3 +276,18 @@ def error_frame(request_id: RequestId, code: int, message: str, data: Any = None
     """Our error for a request; `data` is left out where there is none."""
     error = {"code": code, "message": message} | ({} if data is None else {"data": data})
     return encode({"jsonrpc": "2.0", "id": request_id, "error": error})
+
+
+def opens_object(line: bytes) -> bool:
+    """True if the line is the beginning of a JSON object and not all of it (as a line of a JSON log is)."""
+    text = line.decode(errors="replace").lstrip("\ufeff \t\r")
+    try:
+        if not text.startswith("{") or not isinstance(from_json(text, allow_partial="trailing-strings"), dict):
+            return False
+    except ValueError:
+        return False
+    try:
+        json.JSONDecoder().raw_decode(text)
+    except ValueError:
+        return True
+    return False

@@ -1,13 +1,24 @@
-"""Bytes to lines: one frame a line, split on LF alone, bounded, each byte looked at once.
+"""Bytes to lines: one frame a line, split on LF alone, bounded, each byte looked at once; and which lines repeat.
 
-Owns the unfinished line and its bound. Knows nothing of JSON: a line may be a frame, a blank or noise.
+Owns the unfinished line and its bound; a line may be a frame, a blank or noise.
 (ACP v1, transports: messages are delimited by newlines and must not contain embedded newlines.)
+
+An agent sends its answer in hundreds of frames that differ in one string. Once one of them is decoded, what stands
+before and after that string is known; a line with the same bytes around a string that needs no unescaping is the same
+JSON value with another text, whoever wrote it and in whatever order of keys. All other lines are decoded. Leaves to
+`link` which frames are updates, to the listener what an update means. Pure.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Final
+from itertools import islice
+from typing import Any, Final
+
+from pydantic_core import from_json, to_json
 
 DEFAULT_MAX_FRAME_BYTES: Final = 64 * 1024 * 1024
 """64 MiB: above the largest frame seen from real agents and above the conformance kit's own limit."""
@@ -17,6 +28,18 @@ HEAD_BYTES: Final = 4096
 
 SMALL_PIECE_BYTES: Final = 4096
 """Pieces below this are gathered in one growing buffer, so that a drip of bytes costs no object each."""
+
+MAX_LEARNT_BYTES: Final = 4096
+"""Of a frame that is looked at: the gain is in small ones, and looking costs as much as decoding once more."""
+MAX_PENALTY: Final = 1024
+"""Frames that are not looked at, at most, after others that nothing was like."""
+
+_CHUNKS: Final = frozenset({"agent_message_chunk", "agent_thought_chunk"})
+_UNLIKELY: Final = b'"such a text stands in no frame"'
+_QUOTE: Final = ord('"')
+_BACKSLASH: Final = ord("\\")
+_CONTROL: Final = re.compile(rb"[\x00-\x09\x0b-\x1f]").search
+"""But the line feed, which ends every line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,3 +110,80 @@ class LineSplitter:
             bounded.append(Overlong(self.finish()[:HEAD_BYTES]))
             self._skipping = True
         return bounded
+
+
+class Repeats:
+    """What was learnt of one connection. `message` is the update that others repeat; it is never changed."""
+
+    __slots__ = ("_head", "_hit", "_penalty", "_skip", "_tail", "message")
+
+    def __init__(self) -> None:
+        self._forget()
+        self._hit = True
+        self._penalty = 0
+        self._skip = 0
+
+    def _forget(self) -> None:
+        self.message: dict[str, Any] = {}
+        self._head = b"\n"  # no line begins so
+        self._tail = b""
+
+    def take(self, lines: Sequence[object], start: int) -> list[str]:
+        """The texts of the lines from `start` on that repeat `message`, up to the first that does not. Never raises."""
+        head, tail = self._head, self._tail
+        begin, end, least = len(head), -len(tail), len(head) + len(tail)
+        bodies = []
+        for line in islice(lines, start, None):
+            if type(line) is not bytes or not line.startswith(head) or not line.endswith(tail) or len(line) < least:
+                break
+            body = line[begin:end]
+            if _QUOTE in body or _BACKSLASH in body:
+                break
+            bodies.append(body)
+        return self._read(bodies) if bodies else []
+
+    def _read(self, bodies: list[bytes]) -> list[str]:
+        """As text. What JSON does not allow in a string is left to be decoded as it is wherever else it comes."""
+        self._hit = True
+        joined = b"\n".join(bodies)
+        if not _CONTROL(joined):
+            with suppress(UnicodeDecodeError):
+                return joined.decode().split("\n")
+        self._forget()
+        return []
+
+    def learn(self, message: dict[str, Any], line: bytes) -> None:
+        """An update that was decoded from this line: others may be like it. Looked at less often where none are."""
+        if self._skip:
+            self._skip -= 1
+        elif len(line) <= MAX_LEARNT_BYTES and (text := _text_of(message)) and not self._is_known(line):
+            self._penalty = 0 if self._hit else min(2 * self._penalty + 1, MAX_PENALTY)
+            self._skip = self._penalty
+            self._hit = False
+            self._learn(message, line, text)
+
+    def _is_known(self, line: bytes) -> bool:
+        """True for one of these whose text needs to be decoded: there is nothing new in it."""
+        return line.startswith(self._head) and line.endswith(self._tail)
+
+    def _learn(self, message: dict[str, Any], line: bytes, text: str) -> None:
+        head, found, tail = line.partition(to_json(text))
+        if found and (like := from_json(head + _UNLIKELY + tail)) == with_text(message, from_json(_UNLIKELY)):
+            self.message, self._head, self._tail = like, head + b'"', b'"' + tail
+
+
+def _text_of(message: dict[str, Any]) -> str | None:
+    update = message["params"].get("update")
+    if type(update) is dict and update.get("sessionUpdate") in _CHUNKS:
+        content = update.get("content")
+        if type(content) is dict and content.get("type") == "text" and type(text := content.get("text")) is str:
+            return text
+    return None
+
+
+def with_text(message: dict[str, Any], text: str) -> dict[str, Any]:
+    """The same update with another text; all else in it is shared."""
+    params = message["params"]
+    update = params["update"]
+    content = update["content"] | {"text": text}
+    return message | {"params": params | {"update": update | {"content": content}}}

@@ -6,12 +6,13 @@ when; the legal transitions are the tables in `states`. Leaves all waiting to `p
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 from acp_client.protocol import envelope
 from acp_client.protocol.envelope import Invalid, Noise, Request, Response
 from acp_client.protocol.errors import PARSE_ERROR, ConnectionClosed, LocalError
-from acp_client.protocol.framing import DEFAULT_MAX_FRAME_BYTES, LineSplitter, Overlong
+from acp_client.protocol.framing import DEFAULT_MAX_FRAME_BYTES, LineSplitter, Overlong, Repeats, with_text
 from acp_client.protocol.methods import METHODS
 from acp_client.protocol.states import (
     CONNECTION,
@@ -45,11 +46,12 @@ class Link(Stateful):
     Not safe for use from several threads; every call returns at once.
     """
 
-    __slots__ = ("_lines", "_next_id", "_ours", "_theirs")
+    __slots__ = ("_lines", "_next_id", "_ours", "_theirs", "repeats")
     table = CONNECTION
 
     def __init__(self, *, max_frame_bytes: int = DEFAULT_MAX_FRAME_BYTES) -> None:
         self.state = "open"
+        self.repeats = Repeats()
         self._lines = LineSplitter(max_frame_bytes)
         self._next_id = 1
         self._ours: dict[int, OurRequest] = {}
@@ -63,29 +65,51 @@ class Link(Stateful):
     def receive(self, data: bytes) -> list[Event]:
         """Take the next bytes; return what they mean, in wire order. Never raises for what the bytes hold."""
         events: list[Event] = []
-        for line in self._lines.feed(data):
-            if isinstance(line, Overlong):
-                events.append(self._overlong(line))
-                continue
-            value = envelope.decode(line)
-            # The hot path: an update is looked at once, and is its own event.
-            if (
-                type(value) is dict
-                and value.get("method") == "session/update"
-                and value.get("jsonrpc") == "2.0"
-                and type(value.get("params")) is dict
-                and "id" not in value
-            ):
-                events.append(value)
+        for event in self.receive_each(data):
+            if isinstance(event, list):
+                events += [with_text(self.repeats.message, text) for text in event]
             else:
-                self._receive_all(envelope.messages_of(value, line), line, events)
+                events.append(event)
         return events
+
+    def receive_each(self, data: bytes) -> Iterator[Event | list[str]]:
+        """The same, one after another: to be gone through to the end.
+
+        A list of texts stands for so many updates like `repeats.message`, as it is then, each with its own text. The
+        hot path: any other update is looked at once, and is its own event. A list of these would be so many live
+        objects that the garbage collector goes through them again and again, which costs more than their decoding.
+        """
+        lines = self._lines.feed(data)
+        at = 0
+        while at < len(lines):
+            if texts := self.repeats.take(lines, at):
+                at += len(texts)
+                yield texts
+            else:
+                yield from self._receive_line(lines[at])
+                at += 1
+
+    def _receive_line(self, line: bytes | Overlong) -> Iterator[Event]:
+        if isinstance(line, Overlong):
+            yield self._overlong(line)
+            return
+        value = envelope.decode(line)
+        if (
+            type(value) is dict
+            and len(value) == 3  # noqa: PLR2004  # these, and no id
+            and value.get("method") == "session/update"
+            and value.get("jsonrpc") == "2.0"
+            and type(value.get("params")) is dict
+        ):
+            yield value
+            self.repeats.learn(value, line)
+        else:
+            yield from self._receive_all(envelope.messages_of(value, line), line)
 
     def receive_eof(self) -> list[Event]:
         """They will send no more: a last line without newline counts, then every open request of ours is lost."""
-        events: list[Event] = []
         rest = self._lines.finish()
-        self._receive_all(envelope.parse_line(rest), rest, events, unfinished=True)
+        events = list(self._receive_all(envelope.parse_line(rest), rest, unfinished=True))
         self.move("receive_eof")
         for request in list(self._ours.values()):
             self._settle(request, "lose")
@@ -93,15 +117,13 @@ class Link(Stateful):
         return events
 
     def _receive_all(
-        self, messages: list[envelope.Message], line: bytes, events: list[Event], *, unfinished: bool = False
-    ) -> None:
+        self, messages: list[envelope.Message], line: bytes, *, unfinished: bool = False
+    ) -> Iterator[Event]:
         for message in messages:
             if type(message) is dict and message["method"] != CANCEL_REQUEST:
-                events.append(message)
-            else:
-                event = self._receive_message(message, line, unfinished=unfinished)
-                if event is not None:
-                    events.append(event)
+                yield message
+            elif (event := self._receive_message(message, line, unfinished=unfinished)) is not None:
+                yield event
 
     def _receive_message(self, message: envelope.Message, line: bytes, *, unfinished: bool) -> Event | None:
         match message:

@@ -12,7 +12,8 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple, TypeAlias
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
 
 import anyio
 
@@ -31,7 +32,8 @@ Settled: TypeAlias = ResultReceived | RemoteError
 """What became of it, for who waits."""
 
 
-class _Frame(NamedTuple):
+@dataclass(slots=True)
+class _Frame:
     """Bytes still to be written, and what they belong to."""
 
     rest: memoryview
@@ -111,7 +113,7 @@ class Outbox:
                 frame = self._frames[0]
                 sent = self._transport.send_nowait(frame.rest)
                 if sent < len(frame.rest):
-                    self._frames[0] = frame._replace(rest=frame.rest[sent:])
+                    frame.rest = frame.rest[sent:]
                     break
                 self._frames.popleft()
                 self.answer_bytes -= frame.answer_bytes

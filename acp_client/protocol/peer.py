@@ -13,7 +13,6 @@ from typing import Any, ClassVar, Final
 
 import anyio
 import anyio.abc
-import anyio.to_thread
 
 from acp_client.protocol.dispatch import Answer, Dispatcher
 from acp_client.protocol.errors import INTERNAL_ERROR, REQUEST_CANCELLED, TOO_MANY_REQUESTS, FrameTooLong
@@ -35,6 +34,7 @@ from acp_client.protocol.states import (
     TheirRequest,
 )
 from acp_client.protocol.transport import Transport
+from acp_client.threads import in_thread
 
 __all__ = ["MAX_QUEUED_ANSWER_BYTES", "Peer", "Pending", "Settled"]
 
@@ -98,10 +98,17 @@ class Peer:
             self._receive(data)
 
     def _receive(self, data: bytes) -> None:
-        self._listener.on_read(len(data))
-        for event in self._link.receive(data):
-            self._handle(event)
-        self._listener.on_batch_end()
+        listener = self._listener
+        listener.on_read(len(data))
+        on_notification, repeats = listener.on_notification, self._link.repeats
+        for event in self._link.receive_each(data):
+            if type(event) is list:
+                listener.on_texts(event, repeats.message)
+            elif type(event) is dict:
+                on_notification(event)
+            else:
+                self._HANDLERS[type(event)](self, event)
+        listener.on_batch_end()
 
     async def _read_loop(self) -> None:
         while data := await self._transport.receive():
@@ -166,7 +173,7 @@ class Peer:
             with scope:
                 async with self._loading:
                     if self._dispatcher.needs_loading(request.method):
-                        await _load(self._dispatcher)
+                        await in_thread(self._dispatcher.load)
                 answer = await self._dispatcher.dispatch(request)
             if scope.cancelled_caught:
                 answer = Answer(code=REQUEST_CANCELLED, message="Request cancelled")
@@ -234,10 +241,3 @@ class Peer:
         self._link.send_eof()
         self._outbox.clear()
         self._transport.close_send()
-
-
-async def _load(dispatcher: Dispatcher) -> None:
-    try:
-        await anyio.to_thread.run_sync(dispatcher.load, limiter=anyio.CapacityLimiter(1))  # the default may be busy
-    except RuntimeError:  # the system starts no thread any more
-        dispatcher.load()

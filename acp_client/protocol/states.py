@@ -198,6 +198,9 @@ class Listener(Protocol):
     def on_notification(self, message: dict[str, Any]) -> None:
         """A notification, as received."""
 
+    def on_texts(self, texts: list[str], like: dict[str, Any]) -> None:
+        """So many updates, one after another, each like this one but for its text."""
+
     def on_noise(self, noise: NoiseReceived) -> None:
         """A line that is no message."""
 

@@ -17,7 +17,7 @@ import anyio.to_thread
 
 from acp_client._version import __version__
 from acp_client.logs import get_logger
-from acp_client.outcome import HostToolCall, PermissionRecord, RunResult
+from acp_client.outcome.result import HostToolCall, PermissionRecord, RunResult
 from acp_client.process.environment import argument_secrets
 from acp_client.process.redaction import REDACTED, Redactor
 from acp_client.protocol.framing import DEFAULT_MAX_FRAME_BYTES

@@ -19,7 +19,7 @@ from acp_client.prompt import Briefing
 from acp_client.protocol.peer import Settled
 from acp_client.protocol.states import ResultReceived
 from acp_client.run.answering import Answering
-from acp_client.run.facts import Facts
+from acp_client.run.child.facts import Facts
 from acp_client.run.spending import Spending
 from acp_client.run.verdict import Verdict
 from acp_client.session import connection
@@ -151,6 +151,7 @@ class Conversation:
         ours = await self._open_tools(agent)
         answer = await connection.new_session(session, agent, self._spec, facts.cwd, session.begin, ours)
         facts.timings["session"] = time.monotonic() - began
+        facts.on_session()
         self._hub.put(SessionStarted(answer.session_id, agent.info))
         self._hub.wake()
         await connection.configure(session, answer.session_id, answer, self._spec)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acp_client.outcome import RunResult
+from acp_client.outcome.result import RunResult
 from acp_client.run.life import Life
 from acp_client.session.stream import EventStream
 from acp_client.spec import AgentSpec

@@ -13,31 +13,35 @@ from typing import Any, Final
 
 import anyio
 
+from acp_client.admission.gate import Ticket
 from acp_client.logs import clean_with, get_logger
-from acp_client.outcome import REASONS, Failure, RunResult
+from acp_client.outcome.reasons import REASONS
+from acp_client.outcome.result import Failure, RunResult
 from acp_client.policy.meter import Ledger
 from acp_client.process.child import AgentProcess, ladder
 from acp_client.process.spawn import SpawnError, discard
 from acp_client.process.table import ProcessTable
-from acp_client.process.threads import in_thread
 from acp_client.prompt import Briefing
 from acp_client.protocol.peer import Peer
+from acp_client.protocol.transport import Transport
 from acp_client.record.place import OneFile, Transcripts
 from acp_client.record.transcript import NoTranscript, Transcript, transcript_of
 from acp_client.record.writer import Writer
+from acp_client.run.child.facts import Facts, gather_facts
+from acp_client.run.child.stderr import Stderr
 from acp_client.run.conversation import Conversation
-from acp_client.run.facts import Facts, gather_facts
 from acp_client.run.log_text import clean
 from acp_client.run.report import build_result
 from acp_client.run.verdict import Verdict
-from acp_client.safe_text import printable
 from acp_client.session.clock import Clock
 from acp_client.session.ending import Ending
-from acp_client.session.events import RunStarted, StderrOutput
+from acp_client.session.events import RunStarted
 from acp_client.session.session import Session
 from acp_client.session.stream import EventHub
 from acp_client.spec import AgentSpec
 from acp_client.structured.wanted import NOTHING_WANTED, Wanted
+from acp_client.threads import in_thread
+from acp_client.warm.pool import Pool
 
 EXIT_STATUS_SECONDS: Final = 0.25
 """After EOF, how long the exit status is waited for, so that the failure can name it."""
@@ -72,6 +76,7 @@ class Life:
         self.answer: RunResult | None = None
         self.result: RunResult | None = None
         self.on_end: Callable[[], None] | None = None
+        self.warm: Pool | None = None
         self._table = table
         self._began = time.monotonic()
         self._facts = gather_facts(spec, run_id)
@@ -116,49 +121,54 @@ class Life:
         if self._facts.process is not None:
             self._facts.process.kill()
 
-    async def live(self, admitted: anyio.Event) -> None:
+    async def live(self, ticket: Ticket) -> None:
         """The whole life; the result is there when it returns. Raises only a native cancel, as a closing loop does."""
+        self._facts.on_session = ticket.started
         with anyio.CancelScope(shield=True):
             try:
-                await self._verdict.interrupt(admitted.wait)
+                await self._verdict.interrupt(ticket.admitted.wait)
+                self._facts.timings["queued"] = time.monotonic() - self._began
                 if self.ending is None:
-                    await self._spawn_and_run()
+                    await self._spawn_and_run(ticket)
             except Exception:  # noqa: BLE001  # the boundary: our fault must not become the caller's exception
                 get_logger(__name__).exception("run failed inside", run_id=self._facts.run_id)
                 self._verdict.decide(Ending("internal_error", "", self._talk.session.stage))
             finally:
                 self.cancel()  # decides only where nothing has: the loop is being closed
                 try:
-                    await _leave_nothing(self._facts, self.spec.limits.kill_wait_seconds)
-                    await self._finish_transcript()
+                    await _leave_nothing(self._facts, self.spec)
+                    await _finish_transcript(self._transcript, self._facts, self._report)
                 finally:
                     self._settle()
 
-    async def _spawn_and_run(self) -> None:
+    async def _spawn_and_run(self, ticket: Ticket) -> None:
         self._talk.begin()
         if self.ending is not None:
             return
         self._transcript.begin(self._facts.redactor)
-        began = time.monotonic()
+        stderr = Stderr(self._talk.clock, self._facts, self.hub, self._transcript)
+        warm = None if self.warm is None else await self.warm.take(self.spec, self._facts.plan())
+        if warm is not None:
+            for data in self._facts.adopt(warm):
+                stderr.feed(data)
         try:
-            spawned = await in_thread(self._facts.launch, discard)
+            process = self._facts.process or await _start_cold(self._facts, self._talk.clock, self._table)
         except SpawnError as error:
             self._verdict.decide(Ending("spawn_failed", str(error), "spawn"))
             return
-        process = self._facts.process = AgentProcess(spawned, self._table)
-        self._facts.timings["spawn"] = time.monotonic() - began
+        ticket.spawned(process.pid)
         self.hub.put(RunStarted(self._facts.run_id, self.spec.label, process.pid))
         self.hub.wake()
-        await self._run(process)
+        await self._run(process, process.transport if warm is None else warm.transport, stderr)
 
-    async def _run(self, process: AgentProcess) -> None:
+    async def _run(self, process: AgentProcess, transport: Transport, stderr: Stderr) -> None:
         session = self._talk.session
-        transport = self._transcript.tap(process.transport)
+        transport = self._transcript.tap(transport)
         peer = Peer(transport, session, session.dispatcher(), max_frame_bytes=self.spec.limits.max_frame_bytes)
         session.peer = peer
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(process.watch)
-            tasks.start_soon(_Stderr(self._talk.clock, self._facts, self.hub, self._transcript).drain, process)
+            tasks.start_soon(stderr.drain, process)
             tasks.start_soon(self._read, peer)
             tasks.start_soon(self._talk.watch_clock)
             if self._talk.offering is not None:
@@ -218,6 +228,7 @@ class Life:
         assert self.ending is not None  # only asked for once decided
         first_chunk_at = self._talk.session.first_chunk_at
         self._facts.timings["total"] = time.monotonic() - self._began
+        self._facts.timings |= self._facts.done_before
         self._facts.dropped_events = self.hub.dropped
         if first_chunk_at is not None:
             self._facts.timings["first_chunk"] = first_chunk_at - self._talk.prompted_at
@@ -226,14 +237,6 @@ class Life:
         )
         result = self._transcript.add_to(result)
         return result if self._talk.offering is None else self._talk.offering.add_to(result)
-
-    async def _finish_transcript(self) -> None:
-        """Only now all is known that it is to say."""
-        try:
-            self._transcript.begin(self._facts.redactor)  # a run that never got so far has one too
-            await self._transcript.finish(self._report)
-        except Exception:  # noqa: BLE001  # the boundary: no run fails for its transcript
-            get_logger(__name__).exception("a transcript was not finished", run_id=self._facts.run_id)
 
     def _settle(self) -> None:
         self._transcript.abandon()
@@ -253,40 +256,34 @@ class Life:
             self.on_end()
 
 
-async def _leave_nothing(facts: Facts, kill_seconds: float) -> None:
+async def _start_cold(facts: Facts, clock: Clock, table: ProcessTable) -> AgentProcess:
+    """Raises SpawnError. Until a thread is there to start it in, the time is not the agent's."""
+    began = time.monotonic()
+    process = facts.process = AgentProcess(await in_thread(facts.launch, discard), table)
+    facts.timings["spawn"] = time.monotonic() - began
+    clock.forgive(facts.launched_at - began)
+    return process
+
+
+async def _leave_nothing(facts: Facts, spec: AgentSpec) -> None:
     """Only after a fault of ours, or a native cancel: what the script did not stop is stopped now."""
-    if facts.process is not None and not facts.process.released:
+    process = facts.process
+    if process is not None and not process.released:
         try:
-            await facts.process.end(kill_seconds)
+            await process.end(spec.limits.kill_wait_seconds)
         except Exception:  # noqa: BLE001  # the boundary, as above; it is released all the same
             get_logger(__name__).exception("a child was not stopped in order", run_id=facts.run_id)
 
 
-class _Stderr:
-    """What the child says beside the wire, and who is told of it."""
-
-    def __init__(self, clock: Clock, facts: Facts, hub: EventHub, transcript: Transcript | NoTranscript) -> None:
-        self._clock = clock
-        self._facts = facts
-        self._hub = hub
-        self._transcript = transcript
-
-    async def drain(self, process: AgentProcess) -> None:
-        await process.drain_stderr(self._feed, self._transcript.caught_up)
-        if self._hub.listening:
-            self._show(self._facts.stderr_events.finish())
-
-    def _feed(self, data: bytes) -> None:
-        self._clock.touch(anyio.current_time())
-        self._facts.stderr.feed(data)
-        self._transcript.stderr(data)
-        if self._hub.listening:  # redacting is not free, and a flood may come here
-            self._show(self._facts.stderr_events.feed(data))
-
-    def _show(self, text: str) -> None:
-        if text:
-            self._hub.put(StderrOutput(printable(text, multiline=True)))
-            self._hub.wake()
+async def _finish_transcript(
+    transcript: Transcript | NoTranscript, facts: Facts, report: Callable[[], RunResult]
+) -> None:
+    """Only now all is known that it is to say."""
+    try:
+        transcript.begin(facts.redactor)  # a run that never got so far has one too
+        await transcript.finish(report)
+    except Exception:  # noqa: BLE001  # the boundary: no run fails for its transcript
+        get_logger(__name__).exception("a transcript was not finished", run_id=facts.run_id)
 
 
 async def _await_quiet(session: Session, eof: anyio.Event, grace_seconds: float) -> None:

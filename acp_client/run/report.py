@@ -10,10 +10,11 @@ from typing import Any, Final
 
 from pydantic_core import to_json
 
-from acp_client.outcome import REASONS, Diagnostics, Failure, Flags, RunResult, StdoutNoise, Timings
+from acp_client.outcome.reasons import REASONS
+from acp_client.outcome.result import Diagnostics, Failure, Flags, RunResult, StdoutNoise, Timings
 from acp_client.policy.budget import BudgetReport
 from acp_client.run.answering import Answering
-from acp_client.run.facts import Facts
+from acp_client.run.child.facts import Facts
 from acp_client.safe_text import printable
 from acp_client.session.ending import Ending
 from acp_client.session.session import Session
@@ -74,6 +75,7 @@ def _flags(facts: Facts, session: Session, *, completed: bool) -> Flags:
         late_updates=turn.late_updates,
         completed_without_asking=turn.completed_without_asking(),
         killed=facts.process.killed if facts.process else None,
+        omitted_messages=turn.answer.omitted,
     )
 
 

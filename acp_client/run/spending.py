@@ -10,7 +10,7 @@ import anyio
 from acp_client.logs import get_logger
 from acp_client.policy.budget import BudgetReport, Finding, Reached, Unreported, say_exceeded
 from acp_client.policy.meter import Ledger, Meter
-from acp_client.run.facts import Facts
+from acp_client.run.child.facts import Facts
 from acp_client.run.verdict import Verdict
 from acp_client.session.clock import Clock
 from acp_client.session.ending import Ending

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from acp_client.outcome import Reason
+from acp_client.outcome.reasons import Reason
 from acp_client.spec import Limits
 
 LOOKS_AT_A_START: Final = 8

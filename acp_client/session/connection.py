@@ -11,20 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn, Protocol, TypeAlias, TypeVar
 
 from acp_client._version import __version__
-from acp_client.outcome import Stage
-from acp_client.protocol.models import (
-    AgentCapabilities,
-    AuthMethodTerminal,
-    BooleanConfigOption,
-    ConfigOption,
-    ConfigSelectGroup,
-    InitializeResponse,
-    ModelError,
-    NewSessionResponse,
-    SelectConfigOption,
-    SetConfigOptionResponse,
-    WireModel,
-)
+from acp_client.outcome.result import Stage
+from acp_client.protocol import models
 from acp_client.protocol.peer import Settled
 from acp_client.protocol.states import ResultReceived
 from acp_client.session.ending import Ending, EndRun
@@ -41,8 +29,8 @@ CLIENT_CAPABILITIES: Final[dict[str, Any]] = {
 }
 """Only what we serve. The booleans are said in full: some agents read an absent one as a fault."""
 
-_Model = TypeVar("_Model", bound=WireModel)
-_Option: TypeAlias = SelectConfigOption | BooleanConfigOption
+_Model = TypeVar("_Model", bound="models.WireModel")
+_Option: TypeAlias = "models.SelectConfigOption | models.BooleanConfigOption"
 
 
 class Asks(Protocol):
@@ -59,7 +47,9 @@ class Agent:
     """What the handshake learned of the other side."""
 
     info: dict[str, Any] | None = None
-    capabilities: AgentCapabilities = field(default_factory=AgentCapabilities)
+    capabilities: models.AgentCapabilities = field(
+        default_factory=lambda: models.AgentCapabilities()  # noqa: PLW0108  # named when it is called: its chapter loads
+    )
     raw_capabilities: Mapping[str, Any] = field(default_factory=dict)
     auth_methods: Sequence[Any] = ()
 
@@ -69,14 +59,22 @@ def client_info() -> dict[str, str]:
     return {"name": "acp-subagents", "title": "acp-subagents", "version": __version__}
 
 
-async def initialize(peer: Asks, *, forms: bool = False) -> Agent:
-    """Agree on version 1 and learn what the agent can; `forms`: say that we serve them. Raises EndRun."""
-    params = {
+def initialize_params(*, forms: bool) -> dict[str, Any]:
+    """What we say of ourselves, the same at each call; `forms`: that we serve them."""
+    return {
         "protocolVersion": PROTOCOL_VERSION,
         "clientCapabilities": CLIENT_CAPABILITIES | ({"elicitation": {"form": {}}} if forms else {}),
         "clientInfo": client_info(),
     }
-    result = await peer.ask("initialize", "initialize", params)
+
+
+async def initialize(peer: Asks, *, forms: bool = False) -> Agent:
+    """Agree on version 1 and learn what the agent can; `forms`: say that we serve them. Raises EndRun."""
+    return read_agent(await peer.ask("initialize", "initialize", initialize_params(forms=forms)))
+
+
+def read_agent(result: Any) -> Agent:
+    """What an answer to initialize says of the agent. Raises EndRun where it cannot be used."""
     version = result.get("protocolVersion") if isinstance(result, dict) else None
     if version is None:
         _unusable("initialize", "initialize", "`protocolVersion` is required")
@@ -90,7 +88,7 @@ async def initialize(peer: Asks, *, forms: bool = False) -> Agent:
                 "initialize",
             )
         )
-    answer = _read(InitializeResponse, result, "initialize", "initialize")
+    answer = _read(models.InitializeResponse, result, "initialize", "initialize")
     raw = result.get("agentCapabilities")
     return Agent(
         info=answer.agent_info.to_wire() if answer.agent_info else None,
@@ -100,9 +98,15 @@ async def initialize(peer: Asks, *, forms: bool = False) -> Agent:
     )
 
 
+def preload() -> None:
+    """Build now what the handshake needs of the models, which takes a moment once. Blocks; for a worker thread."""
+    read_agent({"protocolVersion": PROTOCOL_VERSION})
+    models.NewSessionResponse.from_wire({"sessionId": "none"})
+
+
 async def authenticate(peer: Asks, agent: Agent, method_id: str) -> None:
     """Log in once with the configured method. Raises EndRun, also where it is not offered."""
-    offered = [method for method in agent.auth_methods if not isinstance(method, AuthMethodTerminal)]
+    offered = [method for method in agent.auth_methods if not isinstance(method, models.AuthMethodTerminal)]
     if method_id not in [method.id for method in offered]:
         _not_offered("authenticate", f"auth method {method_id!r}", [method.id for method in offered])
     await peer.ask("authenticate", "authenticate", {"methodId": method_id})
@@ -120,7 +124,7 @@ async def new_session(
     cwd: str,
     on_session: Callable[[str], None],
     more_servers: Sequence[Mapping[str, Any]] = (),
-) -> NewSessionResponse:
+) -> models.NewSessionResponse:
     """Open the one session; `on_session` learns its id at the answer's place in wire order.
 
     `more_servers` are MCP servers in wire shape beside those of the spec, of a transport that the agent takes.
@@ -135,7 +139,7 @@ async def new_session(
     result = await peer.ask("session", "session/new", params, note)
     if not _session_id(result):
         _unusable("session", "session/new", "`sessionId` must be a non-empty string")
-    return _read(NewSessionResponse, result, "session", "session/new")
+    return _read(models.NewSessionResponse, result, "session", "session/new")
 
 
 def _session_id(result: Any) -> str | None:
@@ -163,7 +167,7 @@ def _session_params(agent: Agent, spec: AgentSpec, cwd: str) -> dict[str, Any]:
     return params
 
 
-async def configure(peer: Asks, session_id: str, session: NewSessionResponse, spec: AgentSpec) -> None:
+async def configure(peer: Asks, session_id: str, session: models.NewSessionResponse, spec: AgentSpec) -> None:
     """Set mode, model and options, each by id or category; what is current already is not sent."""
     settings = _Settings(peer, session_id, session)
     if spec.mode is not None:
@@ -177,7 +181,7 @@ async def configure(peer: Asks, session_id: str, session: NewSessionResponse, sp
 class _Settings:
     """The options of a session, as the last complete list says."""
 
-    def __init__(self, peer: Asks, session_id: str, session: NewSessionResponse) -> None:
+    def __init__(self, peer: Asks, session_id: str, session: models.NewSessionResponse) -> None:
         self._peer = peer
         self._session_id = session_id
         self._modes = session.modes
@@ -214,17 +218,19 @@ class _Settings:
             return
         params |= {"type": "boolean", "value": wanted} if isinstance(wanted, bool) else {"value": wanted}
         result = await self._peer.ask("session", "session/set_config_option", params)
-        answer = _read(SetConfigOptionResponse, result, "session", "session/set_config_option")
+        answer = _read(models.SetConfigOptionResponse, result, "session", "session/set_config_option")
         self._options = _usable(answer.config_options)
 
 
-def _usable(options: Sequence[ConfigOption] | None) -> tuple[_Option, ...]:
+def _usable(options: Sequence[models.ConfigOption] | None) -> tuple[_Option, ...]:
     """Options of unknown types are ignored (ACP v1, session config options)."""
-    return tuple(option for option in options or () if isinstance(option, SelectConfigOption | BooleanConfigOption))
+    return tuple(
+        option for option in options or () if isinstance(option, models.SelectConfigOption | models.BooleanConfigOption)
+    )
 
 
 def _value_for(option: _Option, value: str | bool, what: str) -> str | bool:  # noqa: FBT001  # a value, no switch
-    if isinstance(option, BooleanConfigOption):
+    if isinstance(option, models.BooleanConfigOption):
         if not isinstance(value, bool):
             _not_offered("session", f"{what} {option.id!r} = {value!r}", ["true", "false"])
         return value
@@ -235,10 +241,10 @@ def _value_for(option: _Option, value: str | bool, what: str) -> str | bool:  # 
     return picked
 
 
-def _choices(option: SelectConfigOption) -> list[tuple[str, str]]:
+def _choices(option: models.SelectConfigOption) -> list[tuple[str, str]]:
     flat: list[tuple[str, str]] = []
     for entry in option.options:
-        members = entry.options if isinstance(entry, ConfigSelectGroup) else [entry]
+        members = entry.options if isinstance(entry, models.ConfigSelectGroup) else [entry]
         flat += [(member.value, member.name) for member in members]
     return flat
 
@@ -278,7 +284,7 @@ def check_prompt(agent: Agent, blocks: Sequence[Mapping[str, Any]]) -> None:
 def _read(model: type[_Model], result: Any, stage: Stage, request: str) -> _Model:
     try:
         return model.from_wire(result)
-    except ModelError as error:
+    except models.ModelError as error:
         _unusable(stage, request, str(error))
 
 

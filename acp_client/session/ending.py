@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from acp_client.outcome import REASONS, Reason, Stage, ToolCallState
+from acp_client.outcome.reasons import REASONS, Reason
+from acp_client.outcome.result import Stage, ToolCallState
 from acp_client.protocol.errors import AUTH_REQUIRED, FrameTooLong, MalformedAnswer, RemoteError, RequestFailed
 from acp_client.spec import Limits
 

@@ -9,12 +9,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Final
 
-from acp_client.outcome import HostToolCall, PermissionRecord
+from acp_client.outcome.result import HostToolCall, PermissionRecord
 from acp_client.policy.budget import Figure
 from acp_client.policy.permission import PermissionRequest
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Event:
     """Something that happened in a run; `type` names it in JSON lines."""
 
@@ -24,8 +24,23 @@ class Event:
         """A JSON-ready dict: `{"event": type, …fields}`."""
         return {"event": self.type} | {field.name: getattr(self, field.name) for field in fields(self)}
 
+    # Once for all kinds, as a dataclass makes them for each: two dozen classes are made whenever a program starts.
 
-@dataclass(frozen=True, slots=True)
+    def _values(self) -> tuple[Any, ...]:
+        return tuple([getattr(self, field.name) for field in fields(self)])
+
+    def __eq__(self, other: object) -> bool:
+        return self._values() == other._values() if type(other) is type(self) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._values())
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{field.name}={getattr(self, field.name)!r}" for field in fields(self))
+        return f"{type(self).__qualname__}({values})"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RunStarted(Event):
     """The process runs."""
 
@@ -35,7 +50,7 @@ class RunStarted(Event):
     pid: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SessionStarted(Event):
     """The session exists; the prompt follows."""
 
@@ -44,7 +59,7 @@ class SessionStarted(Event):
     agent_info: dict[str, Any] | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class TextChunk(Event):
     """A piece of the answer."""
 
@@ -53,7 +68,7 @@ class TextChunk(Event):
     message_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ThoughtChunk(Event):
     """A piece of the agent's reasoning; no part of the answer."""
 
@@ -61,7 +76,7 @@ class ThoughtChunk(Event):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ToolCallUpdated(Event):
     """A tool call began or changed; only what this update says (`raw` is all of it, in wire names)."""
 
@@ -73,7 +88,7 @@ class ToolCallUpdated(Event):
     raw: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PlanUpdated(Event):
     """The agent's plan, whole."""
 
@@ -81,7 +96,7 @@ class PlanUpdated(Event):
     entries: list[Any]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class UsageUpdated(Event):
     """Context window (tokens) and cumulative cost, as reported."""
 
@@ -91,7 +106,7 @@ class UsageUpdated(Event):
     cost: dict[str, Any] | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class OtherUpdate(Event):
     """Any other update, as it came: modes, commands, options, session info, kinds that are not known here."""
 
@@ -100,7 +115,7 @@ class OtherUpdate(Event):
     raw: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PermissionAsked(Event):
     """The agent asks for permission."""
 
@@ -113,7 +128,7 @@ class PermissionAsked(Event):
         return {"event": self.type, "tool_call_id": request.tool_call_id, "title": request.title, "kind": request.kind}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PermissionAnswered(Event):
     """A permission was answered."""
 
@@ -125,7 +140,7 @@ class PermissionAnswered(Event):
         return {"event": self.type} | self.record.model_dump(mode="json")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class HostToolsOffered(Event):
     """The parent's tools are offered to the agent, over "http" or "stdio"; whether it has listed them by the prompt."""
 
@@ -135,7 +150,7 @@ class HostToolsOffered(Event):
     listed: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class HostToolCalled(Event):
     """The agent calls a tool of the parent's. `tool_call_id` is that of the call it announced, where it is known."""
 
@@ -146,7 +161,7 @@ class HostToolCalled(Event):
     tool_call_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class HostToolReturned(Event):
     """A call of a tool of the parent's is over."""
 
@@ -158,7 +173,7 @@ class HostToolReturned(Event):
         return {"event": self.type} | self.call.model_dump(mode="json")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class BudgetWarning(Event):
     """80 % of a limit of the budget are spent; told once for each. `shared`: of the runner's budget, by all its runs.
 
@@ -172,7 +187,7 @@ class BudgetWarning(Event):
     shared: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class BudgetUnreported(Event):
     """The agent has not reported a figure that a budget has a limit for: until it does, the limit cannot hold."""
 
@@ -181,7 +196,7 @@ class BudgetUnreported(Event):
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class StderrOutput(Event):
     """Something on stderr, redacted and safe to print: a sign of life while an agent starts."""
 
@@ -189,7 +204,7 @@ class StderrOutput(Event):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class EventsLost(Event):
     """So many events were dropped here, because the reader was too slow."""
 
@@ -197,7 +212,7 @@ class EventsLost(Event):
     count: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RunEnded(Event):
     """The run is over and nothing is left of it."""
 

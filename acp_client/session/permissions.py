@@ -11,14 +11,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from acp_client.outcome import PermissionRecord
+from acp_client.outcome.result import PermissionRecord
 from acp_client.policy.approval import Diff, OfferedOption, Subject
 from acp_client.policy.asking.choices import is_choice, settle, settle_program
 from acp_client.policy.asking.memory import key_of
 from acp_client.policy.permission import CANCELLED, Decision, PermissionRequest, choose
 from acp_client.policy.rules import Ruling
+from acp_client.protocol import models
 from acp_client.protocol.errors import INVALID_PARAMS, RpcError
-from acp_client.protocol.models import ModelError, PermissionOption, RequestPermissionRequest
 from acp_client.protocol.states import TheirRequest
 from acp_client.session.asking.audit import Answered, Audit
 from acp_client.session.asking.people import FAILURES, People, Reply
@@ -33,11 +33,6 @@ OFFERED: Final = "the parent offers this tool itself"
 EMPTY: Final[tuple[Any, ...]] = (None, "", [], {})
 """Values that say nothing."""
 TEXTS: Final = frozenset({"title", "name", "kind"})
-OWN_OPTIONS: Final = (
-    PermissionOption(option_id="allow", name="Allow", kind="allow_once"),
-    PermissionOption(option_id="reject", name="Reject", kind="reject_once"),
-)
-"""What a person may answer to a call of a tool of ours, which no agent asks for."""
 
 
 class PermissionDesk:
@@ -62,8 +57,8 @@ class PermissionDesk:
     async def answer(self, request: TheirRequest, session_id: str | None, turn: Turn) -> dict[str, Any]:
         """The result for one request; what it says of its tool call is folded if it is of this session."""
         try:
-            asked = RequestPermissionRequest.from_wire(request.params)
-        except ModelError as error:
+            asked = models.RequestPermissionRequest.from_wire(request.params)
+        except models.ModelError as error:
             raise RpcError(INVALID_PARAMS, str(error)) from error
         raw, call_id = request.params["toolCall"], asked.tool_call.tool_call_id
         ours, said = asked.session_id == session_id, {key: value for key, value in raw.items() if _says(key, value)}
@@ -77,7 +72,9 @@ class PermissionDesk:
         self._audit.answered(question, answered, time.monotonic() - began)
         return (answered.choice or CANCELLED).to_wire()
 
-    def _question(self, asked: RequestPermissionRequest, raw: dict[str, Any], turn: Turn | None) -> PermissionRequest:
+    def _question(
+        self, asked: models.RequestPermissionRequest, raw: dict[str, Any], turn: Turn | None
+    ) -> PermissionRequest:
         """The request, on top of what was announced under the id of its call.
 
         Some agents send no more than that id, others a copy of it from before its arguments came.
@@ -134,7 +131,7 @@ class PermissionDesk:
             title=tool,
             name=tool,
             kind="other",
-            options=OWN_OPTIONS,
+            options=_own_options(),
             raw={"toolCallId": call_id, "name": tool, "title": tool, "kind": "other", "rawInput": dict(arguments)},
             agent=place.agent,
             run_id=place.run_id,
@@ -246,3 +243,11 @@ def _says(key: str, value: Any) -> bool:
 
 def _text(value: Any) -> str | None:
     return value if isinstance(value, str) else None
+
+
+def _own_options() -> tuple[models.PermissionOption, ...]:
+    """What a person may answer to a call of a tool of ours, which no agent asks for."""
+    return (
+        models.PermissionOption(option_id="allow", name="Allow", kind="allow_once"),
+        models.PermissionOption(option_id="reject", name="Reject", kind="reject_once"),
+    )

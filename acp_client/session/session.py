@@ -11,16 +11,17 @@ import logging
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from json import JSONDecoder
 from typing import Any, Final
 
 import anyio
-from pydantic_core import from_json, to_json
+from pydantic_core import to_json
 
 from acp_client.logs import get_logger
-from acp_client.outcome import Stage, StdoutNoise
+from acp_client.outcome.result import Stage, StdoutNoise
 from acp_client.protocol.dispatch import Dispatcher, Handler
+from acp_client.protocol.envelope import opens_object
 from acp_client.protocol.errors import ConnectionClosed, RemoteError
+from acp_client.protocol.framing import with_text
 from acp_client.protocol.peer import Peer, Settled
 from acp_client.protocol.states import FrameDropped, NoiseReceived, TheirRequest
 from acp_client.session.asking.audit import Audit
@@ -75,7 +76,7 @@ class Session:
         cwd: str = "/",
         approval_cap_seconds: float | None = None,
     ) -> None:
-        self.turn: Final = Turn(spec.limits.max_output_bytes)
+        self.turn: Final = Turn(spec.limits.max_output_bytes, spec.keep)
         self.serves_forms: Final = serves_forms(spec)
         self.audit: Final = Audit(hub)
         place = Place(run_id, spec.label, cwd, (cwd, *spec.additional_directories))
@@ -87,6 +88,7 @@ class Session:
         self._decide = decide
         policy = self.people.policy
         self._forbids_unasked = policy is not None and policy.unasked == "error"
+        self._looks = True  # until the first chunk has come
         self._early = _Early()
         self._noise = _Noise()
 
@@ -154,20 +156,34 @@ class Session:
         """Told by the requests that are lost with it."""
 
     def on_notification(self, message: dict[str, Any]) -> None:
-        """Route an update to the turn of its session."""
+        """Route an update to the turn of its session. The hot path of a run."""
         self.frames += 1
         params = message.get("params")
         if params is None:
             return
-        session_id = params.get("sessionId")
-        if session_id != self.id or self.id is None:
+        if params.get("sessionId") != self.id or self.id is None:
             if self.id is None and self.turn.phase == "before":
                 self._early.keep(message)
         elif message["method"] == "session/update":
-            self._on_update(params.get("update"))
+            update = params.get("update")
+            self.turn.fold(update)
+            if self._looks or self._hub.listening:
+                self._look_at(update)
+            else:
+                self._hub.early_lost += 1
         elif message["method"] == COMPLETE_METHOD:
             self.note_trace(params)
             self.complete(params.get("result"))
+
+    def on_texts(self, texts: list[str], like: dict[str, Any]) -> None:
+        """Further chunks of the answer are taken at once where nobody looks at each; else as any update."""
+        if self._looks or self._hub.listening or self.turn.phase != "running" or not _is_answer(like, self.id):
+            for text in texts:
+                self.on_notification(with_text(like, text))
+        else:
+            self.frames += len(texts)
+            self._hub.early_lost += len(texts)
+            self.turn.answer.add("".join(texts), like["params"]["update"].get("messageId"))
 
     def complete(self, value: Any) -> bool:
         """Take the first value of the turn; False for one that comes second, before the prompt or after the end."""
@@ -188,13 +204,14 @@ class Session:
         if isinstance(trace, list) and trace:
             self.nested_trace = trace
 
-    def _on_update(self, update: Any) -> None:
+    def _look_at(self, update: Any) -> None:
+        """Whatever is done with an update that is folded: not much, and for most of them nothing."""
         turn = self.turn
-        turn.fold(update)
         if self._forbids_unasked:
             self._look_for_unasked(update)
         if self.first_chunk_at is None and turn.phase == "running":
             self.first_chunk_at = time.monotonic()
+            self._looks = self._forbids_unasked
         if not self._hub.listening:
             self._hub.early_lost += 1
         elif type(update) is dict and turn.phase != "closed" and not turn.ignores(update):
@@ -210,7 +227,7 @@ class Session:
         """Count a line that is no frame; a first line that opens an object and does not close it is a fault."""
         first = not self._noise.count and not self.frames and not self.dropped_frames
         self._noise.add(noise.line)
-        if first and not noise.unfinished and _opens_object(noise.line):
+        if first and not noise.unfinished and opens_object(noise.line):
             self._decide(
                 Ending(
                     "protocol_error",
@@ -231,6 +248,15 @@ class Session:
     def noise(self) -> StdoutNoise:
         """What was on stdout beside frames, as it came: whoever shows it redacts it, and cuts it after that."""
         return StdoutNoise(count=self._noise.count, first_lines=tuple(self._noise.first_lines))
+
+
+def _is_answer(message: dict[str, Any], session_id: str | None) -> bool:
+    """True for a chunk of text of this session's answer, to a message of its own or of none."""
+    params = message["params"]
+    update = params["update"]
+    message_id = update.get("messageId")
+    ours = session_id is not None and params.get("sessionId") == session_id
+    return ours and update["sessionUpdate"] == "agent_message_chunk" and isinstance(message_id, str | None)
 
 
 class _Early:
@@ -261,18 +287,3 @@ class _Noise:
         self.count += 1
         if len(self.first_lines) < NOISE_LINES_KEPT:
             self.first_lines.append(line[:NOISE_LINE_BYTES_KEPT].decode(errors="replace").rstrip("\r"))
-
-
-def _opens_object(line: bytes) -> bool:
-    """True if the line is the beginning of a JSON object and not all of it (as a line of a JSON log is)."""
-    text = line.decode(errors="replace").lstrip("\ufeff \t\r")
-    try:
-        if not text.startswith("{") or not isinstance(from_json(text, allow_partial="trailing-strings"), dict):
-            return False
-    except ValueError:
-        return False
-    try:
-        JSONDecoder().raw_decode(text)
-    except ValueError:
-        return True
-    return False

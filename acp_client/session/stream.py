@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import anyio
 
-from acp_client.outcome import RunResult
+from acp_client.outcome.result import RunResult
 from acp_client.session.events import Event, EventsLost, RunEnded, to_event
 
 EARLY_EVENTS: Final = 256

@@ -12,11 +12,12 @@ from typing import Any, ClassVar, Final, Literal, TypeAlias
 
 from pydantic_core import to_json
 
-from acp_client.outcome import ToolCallState, Usage
+from acp_client.outcome.result import ToolCallState, Usage
 from acp_client.policy.meter import Meter
-from acp_client.protocol.models import ModelError, PlanEntry
+from acp_client.protocol import models
 from acp_client.session.text import AnswerText
 from acp_client.session.usage import UsageReports
+from acp_client.spec import Keep
 
 Phase: TypeAlias = Literal["before", "running", "late", "closed"]
 """Before the prompt, text is no answer; late text (after the answer) is kept and counted; closed: recorded only."""
@@ -37,9 +38,9 @@ MAX_TOOL_CALLS: Final = 10_000
 class Turn:
     """Folds the updates of one session. No method raises for what an update holds; `malformed` counts the useless."""
 
-    def __init__(self, max_output_bytes: int) -> None:
+    def __init__(self, max_output_bytes: int, keep: Keep = "all") -> None:
         self.phase: Phase = "before"
-        self.answer = AnswerText(max_output_bytes)
+        self.answer = AnswerText(max_output_bytes, last_only=keep == "last_message")
         self.late_updates = 0
         self.malformed = 0
         self.thoughts = 0
@@ -222,7 +223,7 @@ class Turn:
         """The calls in the order in which they were first seen."""
         return tuple(_state(call_id, raw) for call_id, raw in self._calls.items())
 
-    def plan_entries(self) -> tuple[PlanEntry, ...]:
+    def plan_entries(self) -> tuple[models.PlanEntry, ...]:
         """The last plan; entries that are none are left out."""
         return tuple(entry for entry in map(_plan_entry, self.plan) if entry is not None)
 
@@ -240,10 +241,10 @@ def _size(value: Any) -> int:
     return len(to_json(value))
 
 
-def _plan_entry(entry: Any) -> PlanEntry | None:
+def _plan_entry(entry: Any) -> models.PlanEntry | None:
     try:
-        return PlanEntry.from_wire(entry)
-    except ModelError:
+        return models.PlanEntry.from_wire(entry)
+    except models.ModelError:
         return None
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-from acp_client.outcome import Cost, Usage
+from acp_client.outcome.result import Cost, Usage
 from acp_client.policy.meter import Meter
 
 

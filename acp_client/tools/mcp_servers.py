@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any, Final
 
-from acp_client.protocol.models import McpServer, parse_mcp_server
+from acp_client.protocol import models
 
 SHAPES: Final = (
     'a list of servers with a "name" each, or a map of them by name, also under "mcpServers", as models or dicts'
@@ -32,7 +32,7 @@ _HINTS: Final = frozenset(
 is left out."""
 
 
-def read_mcp_servers(given: Any) -> tuple[McpServer, ...]:
+def read_mcp_servers(given: Any) -> tuple[models.McpServer, ...]:
     """The servers, in their order. Raises ValueError, which names the server and the rule and shows no value."""
     if isinstance(given, Mapping):
         return _read_map(given)
@@ -41,7 +41,7 @@ def read_mcp_servers(given: Any) -> tuple[McpServer, ...]:
     return tuple(server for index, one in enumerate(given) if (server := _read(one, f"[{index}]", None)) is not None)
 
 
-def _read_map(given: Mapping[Any, Any]) -> tuple[McpServer, ...]:
+def _read_map(given: Mapping[Any, Any]) -> tuple[models.McpServer, ...]:
     for key in ("mcpServers", "servers"):
         if isinstance(inner := given.get(key), Mapping | list) and not _looks_like_server(inner):
             if len(given) > 1:
@@ -56,7 +56,7 @@ def _looks_like_server(given: Any) -> bool:
     return isinstance(given, Mapping) and any(isinstance(given.get(key), str) for key in ("command", "url"))
 
 
-def _read(one: Any, where: str, name: Any) -> McpServer | None:
+def _read(one: Any, where: str, name: Any) -> models.McpServer | None:
     """One server; None for one that is switched off."""
     if not isinstance(one, Mapping):
         return _parsed(one, where)  # a model, or nothing of use
@@ -101,8 +101,8 @@ def _pairs(given: Any) -> Any:
     return [] if given is None else given
 
 
-def _parsed(server: Any, where: str) -> McpServer:
+def _parsed(server: Any, where: str) -> models.McpServer:
     try:
-        return parse_mcp_server(server)
+        return models.parse_mcp_server(server)
     except ValueError as error:
         raise ValueError(f"{where}: {error}") from error

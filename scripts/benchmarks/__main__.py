@@ -1,63 +1,80 @@
-"""`python -m scripts.benchmarks`: latency of a whole run and updates a second, ours beside the official SDK's client.
+"""`python -m scripts.benchmarks`: our runner beside the official SDKs, other clients and hand-written floors.
 
-Prints medians and ratios, with the versions of what was compared; `--json FILE` writes the same for programs.
+Every figure is a median of alternating rounds in this one run, and every bound a ratio or an amount; names choose
+single benchmarks. `--check` exits with 1 when a bound is missed, `--json FILE` writes all of it for programs.
 """
 
 import argparse
 import json
 import platform
+import sys
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import anyio
 
-from acp_client import Limits, Runner
-from scripts.benchmarks.contenders import Child, Contender, mock_child, official, ours
-from scripts.benchmarks.rounds import Timings, measure
+from scripts.benchmarks import typescript
+from scripts.benchmarks.contenders import Child, mock_child
+from scripts.benchmarks.rows import many, runs, starting, streams
+from scripts.benchmarks.table import Finding, Row, Sizes
 
 DISTRIBUTIONS = ("acp-subagents", "agent-client-protocol", "anyio", "pydantic", "pydantic-core")
-BASE = "official SDK"
-MILLI, MICRO = 1e3, 1e6
+ROWS: dict[str, Row] = {
+    "updates": streams.updates,
+    "stalled": streams.stalled,
+    "frames": streams.frames,
+    "memory": streams.memory,
+    "run": runs.run,
+    "permission": runs.permission,
+    "warm": runs.warm,
+    "thousand": runs.thousand,
+    "cold": starting.cold,
+    "child": starting.child,
+    "import": starting.importing,
+    "many": many.many,
+}
 
 
-def main() -> None:
-    """Measure, print, and write what was asked for."""
+def main() -> int:
+    """Measure, print, and write what was asked for; returns the exit code."""
     options = _options()
-    report = anyio.run(_measure, options)
-    _print(report)
+    sizes = Sizes(quick=options.quick, rounds=options.rounds)
+    with mock_child() as child:
+        report: dict[str, Any] = {"versions": _versions(child), "quick": options.quick, "benchmarks": {}}
+        sys.stdout.write(", ".join(f"{name} {number}" for name, number in report["versions"].items()) + "\n")
+        missed = []
+        for name in options.names or ROWS:
+            findings = anyio.run(_one, name, child, sizes)
+            report["benchmarks"][name] = [finding.to_json() for finding in findings]
+            missed += [check.what for finding in findings for check in finding.checks if not check.holds]
     if options.json is not None:
         Path(options.json).write_text(json.dumps(report, indent=2) + "\n")
+    return 1 if options.check and missed else 0
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
-    parser.add_argument("--rounds", type=int, default=30, help="rounds of the latency of one run (30)")
-    parser.add_argument("--update-rounds", type=int, default=5, help="rounds of the update rate (5)")
-    parser.add_argument("--updates", type=int, default=100_000, help="updates in one turn (100000)")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"only these: {', '.join(ROWS)}")
+    parser.add_argument(
+        "--quick", action="store_true", help="a tenth of the sizes and of the rounds: the way, no proof"
+    )
+    parser.add_argument("--rounds", type=int, help="so many rounds of each")
+    parser.add_argument("--check", action="store_true", help="exit with 1 when a bound is missed")
     parser.add_argument("--json", metavar="FILE", help="write the figures there")
-    return parser.parse_args()
+    options = parser.parse_args()
+    if unknown := [name for name in options.names if name not in ROWS]:
+        parser.error(f"no benchmark {unknown[0]!r}; there are: {', '.join(ROWS)}")
+    return options
 
 
-async def _measure(options: argparse.Namespace) -> dict[str, Any]:
-    at_once = Limits(late_update_grace_seconds=0.0)
-    with mock_child() as child:
-        async with Runner() as runner:
-            runs: dict[str, Contender] = {
-                BASE: official,
-                "result()": ours(runner, "result", Limits()),
-                "answer()": ours(runner, "answer", Limits()),
-                "result(), no late grace": ours(runner, "result", at_once),
-                "answer(), no late grace": ours(runner, "answer", at_once),
-            }
-            latency = await measure(runs, (*child, "1"), rounds=options.rounds)
-            streams: dict[str, Contender] = {BASE: official, "result(), no late grace": runs["result(), no late grace"]}
-            rate = await measure(streams, (*child, str(options.updates)), rounds=options.update_rounds)
-    return {
-        "versions": _versions(child),
-        "one_run": _table(latency, MILLI, "ms"),
-        "update": {"updates": options.updates, **_table(rate, MICRO / options.updates, "us")},
-    }
+async def _one(name: str, child: Child, sizes: Sizes) -> list[Finding]:
+    findings = await ROWS[name](child, sizes)
+    for finding in findings:
+        first, *rest = finding.lines()
+        sys.stdout.write("\n".join((f"\n{name}: {first}", *rest)) + "\n")
+    sys.stdout.flush()
+    return findings
 
 
 def _versions(child: Child) -> dict[str, str]:
@@ -65,33 +82,10 @@ def _versions(child: Child) -> dict[str, str]:
         "python": platform.python_version(),
         "child": "C" if len(child) == 1 else "Python",
         **{name: version(name) for name in DISTRIBUTIONS},
+        "typescript-sdk": typescript.SDK,
+        "node": typescript.NODE,
     }
-
-
-def _table(timings: dict[str, Timings], scale: float, unit: str) -> dict[str, Any]:
-    """Medians in a unit, and how many times faster than the official SDK's client (above 1: faster)."""
-    base = timings[BASE]
-    return {
-        name: {
-            f"wall_{unit}": row.wall_median * scale,
-            f"cpu_{unit}": row.cpu_median * scale,
-            "times_faster_wall": base.wall_median / row.wall_median,
-            "times_faster_cpu": base.cpu_median / row.cpu_median,
-            "rounds": len(row.wall),
-        }
-        for name, row in timings.items()
-    }
-
-
-def _print(report: dict[str, Any]) -> None:
-    print(", ".join(f"{name} {number}" for name, number in report["versions"].items()))
-    for title, unit, key in (("one whole run", "ms", "one_run"), ("one update", "us", "update")):
-        print(f"\n{title:<28}{unit:>9}{'CPU ' + unit:>10}{'times faster':>15}{'by CPU':>9}")
-        for name, row in report[key].items():
-            if isinstance(row, dict):
-                figures = (row[f"wall_{unit}"], row[f"cpu_{unit}"], row["times_faster_wall"], row["times_faster_cpu"])
-                print("  {:<26}{:>9.2f}{:>10.2f}{:>15.2f}{:>9.2f}".format(name, *figures))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -19,7 +19,7 @@ COMPLETE = (  # decided in pure code: nothing excuses an untested branch there
     "acp_client/protocol/*",
     "acp_client/session/turn*.py",
     "acp_client/process/environment.py",
-    "acp_client/outcome.py",
+    "acp_client/outcome/*",
 )
 
 

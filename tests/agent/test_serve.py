@@ -175,7 +175,7 @@ def test_an_agent_advertises_what_it_has_and_nothing_else() -> None:
     rich: Any = _Rich()
     ours = {"acp-subagents": {"complete": True, "history": True}}
     assert capabilities(bare) == {"loadSession": False, "_meta": ours}
-    assert auth_methods(bare, ClientCapabilities()) == []
+    assert auth_methods(bare, ClientCapabilities) == []
     assert capabilities(rich) == {
         "loadSession": True,
         "_meta": ours,
@@ -183,7 +183,7 @@ def test_an_agent_advertises_what_it_has_and_nothing_else() -> None:
         "sessionCapabilities": {"list": {}, "delete": {}, "resume": {}, "close": {}},
         "auth": {"logout": {}},
     }
-    assert [method["id"] for method in auth_methods(rich, ClientCapabilities())] == ["key"]
+    assert [method["id"] for method in auth_methods(rich, ClientCapabilities)] == ["key"]
 
 
 def test_logs_go_to_stderr_at_the_level_that_was_asked_for(start: Callable[..., Served], tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import pwd
 import signal
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,18 @@ def test_the_list_has_a_line_for_each_that_waits(store: Store, capsys: pytest.Ca
     code, out, _ = said(capsys, "list", "--all")
     assert [line.split()[1] for line in out.splitlines()] == ["waiting", "approved", "waiting"]
     assert "by alice:  digger" in out
+
+
+@pytest.mark.parametrize("words", [("list", "--json"), ("show", "q-1", "--json")])
+def test_the_file_may_be_named_after_the_command_too(
+    words: tuple[str, ...], path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """There it wins."""
+    other = path.with_name("other.db")
+    with closing(Store(other)) as store:
+        add(store, question())
+    assert said(capsys, "--db", "/nonexistent/x", *words, "--db", str(other))[0] == 0
+    assert "q-1" in said(capsys, *words, "--db", str(other))[1]
 
 
 def test_the_list_is_json_on_demand(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
@@ -143,8 +156,10 @@ def test_the_queue_is_in_the_users_state_folder_by_default(
     monkeypatch.setenv("HOME", str(tmp_path))
     assert default_path() == tmp_path / ".local" / "state" / "acp-subagents" / "approvals.db"
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    assert said(capsys, "list") == (0, "", "")
-    assert (tmp_path / "state" / "acp-subagents" / "approvals.db").is_file()
+    file = tmp_path / "state" / "acp-subagents" / "approvals.db"
+    assert said(capsys, "list") == (0, "", f"nothing waits in '{file}'\n")
+    assert said(capsys, "list", "--all") == (0, "", f"nothing is in '{file}'\n")
+    assert file.is_file()
 
 
 def test_a_queue_that_is_named_must_be_there(path: Path, capsys: pytest.CaptureFixture[str]) -> None:

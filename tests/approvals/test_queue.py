@@ -5,6 +5,7 @@ import math
 import sqlite3
 import threading
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -117,14 +118,17 @@ async def test_a_wall_clock_that_is_set_back_keeps_nobody_waiting(path: Path) ->
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
 async def test_a_native_cancel_leaves_no_request_open(path: Path, store: Store) -> None:
-    """It breaks through a shield, at any moment of the call, and a second one follows."""
+    """Nor the file. It breaks through a shield, at any moment of the call, and a second one follows."""
     queue = ApprovalQueue(path)
+    before = open_logs(path)
     with anyio.fail_after(WAIT_SECONDS):
         for turns in range(12):
             await cancel_natively(asyncio.ensure_future(queue(question(f"q-{turns}"))), turns)
         for turns in range(12):
             if any(entry.id == f"q-{turns}" for entry in store.everything()):
                 await until_state(store, f"q-{turns}", "withdrawn")
+        while open_logs(path) != before:  # noqa: ASYNC110  # a thread closes it
+            await asyncio.sleep(0.001)
 
 
 async def cancel_natively(task: asyncio.Future[Any], turns: int = 0) -> None:
@@ -142,12 +146,11 @@ async def cancel_natively(task: asyncio.Future[Any], turns: int = 0) -> None:
 async def test_a_native_cancel_while_a_thread_adds_the_request_withdraws_it(path: Path, store: Store) -> None:
     """The thread is held up by the file, and is done when nobody waits for it any more."""
     desk = Desk(path, hold_seconds=WAIT_SECONDS)  # it does not give up before
-    holder = sqlite3.connect(path, isolation_level=None)
-    holder.execute("BEGIN IMMEDIATE")
-    before = open_files()
-    with anyio.fail_after(WAIT_SECONDS):
+    with anyio.fail_after(WAIT_SECONDS), closing(sqlite3.connect(path, isolation_level=None)) as holder:
+        holder.execute("BEGIN IMMEDIATE")
+        before = open_logs(path)
         task = asyncio.ensure_future(desk.ask(question(), 60.0))
-        while open_files() == before:  # noqa: ASYNC110  # a thread opens it
+        while open_logs(path) == before:  # noqa: ASYNC110  # a thread opens it
             await asyncio.sleep(0.001)
         await cancel_natively(task)
         assert store.everything() == []
@@ -155,9 +158,8 @@ async def test_a_native_cancel_while_a_thread_adds_the_request_withdraws_it(path
         while not store.everything():  # noqa: ASYNC110  # a thread adds it
             await asyncio.sleep(0.001)
         await until_state(store, "q-1", "withdrawn")
-        while open_files() != before:  # noqa: ASYNC110  # a thread closes it
+        while open_logs(path) != before:  # noqa: ASYNC110  # a thread closes it
             await asyncio.sleep(0.001)
-    holder.close()
 
 
 async def test_answers_are_seen_one_after_the_other(path: Path, store: Store) -> None:
@@ -178,25 +180,25 @@ async def test_answers_are_seen_one_after_the_other(path: Path, store: Store) ->
 async def test_nothing_is_held_open_while_nothing_waits(path: Path, store: Store) -> None:
     """No connection to the file, that is."""
     asked = Asked(ApprovalQueue(path))
-    before = open_files()
+    before = open_logs(path)
     with anyio.fail_after(WAIT_SECONDS):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(asked.ask, question())
             await until_waiting(store, 1)
-            assert len(open_files()) > len(before)
+            assert len(open_logs(path)) > len(before)
             store.answer("q-1", approval())
-    assert open_files() == before
+    assert open_logs(path) == before
 
 
-def open_files() -> list[str]:
-    """The logs that this process has open: one for each connection (SQLite keeps the files themselves for reuse)."""
+def open_logs(path: Path) -> list[str]:
+    """The logs of this queue that this process has open: one a connection (SQLite keeps the file itself for reuse)."""
     links = []
     for link in Path("/proc/self/fd").iterdir():
         try:
             links.append(str(link.readlink()))
         except OSError:
             continue
-    return sorted(name for name in links if name.endswith("approvals.db-wal"))
+    return [name for name in links if name == f"{path}-wal"]
 
 
 async def test_a_file_that_vanishes_ends_the_wait(path: Path, store: Store) -> None:

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from acp_client.cli.exit_codes import exit_code
-from acp_client.outcome import REASONS, PermissionRecord, Reason, RunResult
+from acp_client.outcome.reasons import REASONS, Reason
+from acp_client.outcome.result import PermissionRecord, RunResult
 from tests.cli.command import playing, subagent
 
 ASK: dict[str, Any] = {"permission": {}}

@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from acp_client import AgentSpec, Runner, SubAgent, SubAgents
-from acp_client.run.depth import DEEPEST, Depth, read_depth, without_depth
+from acp_client.run.child.depth import DEEPEST, Depth, read_depth, without_depth
 from tests.support.scenarios import Scripted
 
 MIDDLE = Path(__file__).with_name("middle.py")

@@ -14,7 +14,7 @@ from acp_client import (
 )
 from acp_client.delegate import trace as traces
 from acp_client.delegate.trace import Trace
-from acp_client.outcome import PermissionRecord, ToolCallState
+from acp_client.outcome.result import PermissionRecord, ToolCallState
 
 CRUMB = "Trades Agent › judge"
 

@@ -16,7 +16,7 @@ from acp_client.host_tools.link import listen
 from acp_client.host_tools.socket_door import SECRET_SECONDS, Doorkeeper
 from acp_client.host_tools.toolbox import Call, Toolbox
 from acp_client.host_tools.web import WebHost
-from acp_client.outcome import HostToolCall
+from acp_client.outcome.result import HostToolCall
 from acp_client.process.redaction import Redactor
 from acp_client.tools.tool import as_host_tools
 from tests.support.mcp import client as mcp_client

@@ -121,7 +121,7 @@ def test_what_a_killed_program_left_goes_with_the_next_folder_that_is_made(monke
         assert left == {used.path.name, Path(killed[1]).name, *("other", file.name, full.name, PREFIX + "link")}
         assert [entry.name for entry in full.iterdir()] == ["more"]
         age(Path(killed[1]))
-        remove_stale(temporary)
+        remove_stale(temporary, now=time.time())
         assert used.socket.parent.exists()
         assert not Path(killed[1]).exists()
         used.remove()
@@ -137,4 +137,4 @@ def _program(text: str, temporary: str, *, exit_code: int = 0) -> str:
 
 def test_where_nothing_can_be_looked_at_nothing_is_removed(tmp_path: Path) -> None:
     """And no run fails for it."""
-    remove_stale(str(tmp_path / "gone"))
+    remove_stale(str(tmp_path / "gone"), now=time.time())

@@ -75,7 +75,7 @@ class Talk:
     async def begin(self) -> str:
         """Shake hands and open the session."""
         agent = await initialize(self.session, forms=self.session.serves_forms)
-        answer = await new_session(self.session, agent, self.spec, "/work", self.session.begin)
+        answer = await new_session(self.session, agent, self.spec, "/project", self.session.begin)
         await configure(self.session, answer.session_id, answer, self.spec)
         return answer.session_id
 

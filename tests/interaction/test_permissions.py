@@ -29,7 +29,7 @@ class Asker:
     async def deed(self, context: Context) -> str | None:
         """Ask, and say what came of it."""
         announced: dict[str, Any] = {"toolCallId": "c", "title": "Change x", "name": "patch", "kind": self.kind}
-        announced |= {"status": "in_progress", "locations": [{"path": "/work/x"}]}
+        announced |= {"status": "in_progress", "locations": [{"path": "/project/x"}]}
         await context.update({"sessionUpdate": "tool_call", **announced})  # raw, for a kind that is none of ACP's
         call = ToolCallHandle(context, announced)
         answer = await context.request_permission(call, self.options)
@@ -86,7 +86,7 @@ async def test_a_callable_sees_the_call_and_decides() -> None:
         await talk.prompt()
         (request,) = seen
         assert (request.title, request.name, request.kind, request.agent) == ("Change x", "patch", "edit", "helper")
-        assert request.paths == ("/work/x",)
+        assert request.paths == ("/project/x",)
         assert [option.option_id for option in request.options] == ["y", "n"]
         (record,) = talk.session.permissions.records
         assert (record.why, record.decided_by) == ("looks fine", "callable")

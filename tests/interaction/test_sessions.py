@@ -154,7 +154,7 @@ async def test_capabilities_of_a_client_that_cannot_be_read_are_none(given: Any)
 
     async with talking(Doer(look), begin=False) as talk:
         await talk.ask("initialize", protocolVersion=1, clientCapabilities=given, _meta={"traceparent": "x"})
-        talk.session.begin((await talk.ask("session/new", cwd="/work", mcpServers=[]))["sessionId"])
+        talk.session.begin((await talk.ask("session/new", cwd="/project", mcpServers=[]))["sessionId"])
         await talk.prompt()
         client = seen[0].client
         assert (client.fs.read_text_file, client.terminal) == (False, False)
@@ -177,8 +177,8 @@ NEW: list[tuple[dict[str, Any], str]] = [
     ({"cwd": "", "mcpServers": []}, "absolute"),
     ({"mcpServers": []}, "cwd"),
     ({"cwd": 5, "mcpServers": []}, "cwd"),
-    ({"cwd": "/work"}, "mcpServers"),
-    ({"cwd": "/work", "mcpServers": [{}]}, "mcpServers"),
+    ({"cwd": "/project"}, "mcpServers"),
+    ({"cwd": "/project", "mcpServers": [{}]}, "mcpServers"),
 ]
 
 
@@ -203,7 +203,7 @@ async def test_an_agent_may_name_its_sessions_and_else_each_gets_a_name_of_its_o
             return NewSessionResponse(session_id=f"in {request.cwd}")
 
     async with talking(Naming(nothing)) as talk:
-        assert talk.session.id == "in /work"
+        assert talk.session.id == "in /project"
     async with talking(Doer(nothing)) as talk:
         ids = {(await talk.ask("session/new", cwd="/", mcpServers=[]))["sessionId"] for _ in range(5)}
         assert len(ids | {talk.session.id}) == 6

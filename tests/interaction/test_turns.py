@@ -25,7 +25,7 @@ async def test_every_update_is_folded_before_the_answer_resolves() -> None:
     async def work(context: Context) -> str | None:
         await context.thought("hm")
         await context.text("Look")
-        call = await context.tool_call("Read x", kind="read", locations=[("/work/x", 3)], raw_input={"p": 1})
+        call = await context.tool_call("Read x", kind="read", locations=[("/project/x", 3)], raw_input={"p": 1})
         await call.progress(text="half")
         await call.complete(text="whole", raw_output=[1])
         await context.plan([("a", "completed"), ("b", "pending")])

@@ -12,6 +12,7 @@ from acp_client.policy.permission import (
     PermissionRequest,
     choose,
 )
+from acp_client.policy.rules import KINDS as KINDS_OF_RULES
 from acp_client.protocol.models import PermissionOption
 from acp_client.protocol.models.tool_call import PermissionOptionKind, ToolKind
 
@@ -134,3 +135,8 @@ def test_an_id_that_stands_for_both_is_never_sent(action: Any) -> None:
     plain = PermissionOption(option_id="own", name="No", kind="reject_always")
     chosen = choose(action, [*options, plain]).option
     assert chosen is plain
+
+
+def test_rules_take_the_kinds_of_the_protocol() -> None:
+    """They are written down twice, so that a policy loads no models."""
+    assert get_args(ToolKind) == KINDS_OF_RULES

@@ -279,8 +279,8 @@ def test_the_presets_reject_allow_and_ask_treat_all_tools_alike(kind: str) -> No
     assert said["ask"].action == "ask"
 
 
-INSIDE, OUTSIDE = {"path": "/work/x"}, {"path": "/etc/x"}
-DIFF = {"type": "diff", "path": "/work/x", "newText": ""}
+INSIDE, OUTSIDE = {"path": "/project/x"}, {"path": "/etc/x"}
+DIFF = {"type": "diff", "path": "/project/x", "newText": ""}
 READ_ONLY: list[tuple[str, dict[str, Any], bool]] = [
     ("read", {"locations": [INSIDE]}, True),
     ("search", {"locations": [INSIDE, {"path": "/more/y"}]}, True),
@@ -300,7 +300,7 @@ READ_ONLY: list[tuple[str, dict[str, Any], bool]] = [
 @pytest.mark.parametrize(("kind", "raw", "allowed"), READ_ONLY)
 def test_read_only_allows_reading_inside_of_the_roots(kind: str, raw: dict[str, Any], *, allowed: bool) -> None:
     """And thinking, which needs no path; everything else is rejected."""
-    asked = PermissionRequest("s", "c", "T", None, kind, (), raw, cwd="/work", roots=("/work", "/more"))
+    asked = PermissionRequest("s", "c", "T", None, kind, (), raw, cwd="/project", roots=("/project", "/more"))
     ruling = PRESETS["read-only"].rule(asked)
     assert (ruling.action, ruling.by) == ("allow" if allowed else "reject", "preset read-only")
 

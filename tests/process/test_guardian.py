@@ -22,7 +22,7 @@ SLOW_MACHINE_SECONDS = 1.5
 """Added in a test: what a busy machine may take to schedule all of those that are killed."""
 
 PARENT = """
-import os, signal, sys, time
+import asyncio, os, signal, sys, time
 import anyio
 from acp_client import Limits, Runner, run_subagent_sync
 from acp_client.process.guardian import GUARDIAN
@@ -31,7 +31,8 @@ from tests.support.tiny import tiny
 COUNT = int(sys.argv[1])
 HOW = sys.argv[2]
 LIMITS = Limits(cancel_grace_seconds=0.2, eof_grace_seconds=0.2, term_grace_seconds=0.2)
-DEAF = "trap '' TERM; " if HOW == "deaf" else ""
+DEAF = "trap '' TERM; " if HOW in ("deaf", "ctrl-c three times") else ""
+impatient = []
 TREE = DEAF + "sleep 600 & setsid sleep 600 & echo up >&2; sleep 600;"
 
 def forked():
@@ -51,6 +52,12 @@ async def start(runner, count):
     for run in runs:
         await up(run)
     return runs
+
+async def third_ctrl_c():
+    try:
+        await asyncio.get_running_loop().create_future()
+    finally:  # the second one has ended the loop, which cancels all tasks
+        os.kill(os.getpid(), signal.SIGINT)
 
 def say(*words):
     print(*words, flush=True)
@@ -75,6 +82,11 @@ async def main():
             os._exit(0)
         if HOW == "abort":
             os.abort()
+        if HOW == "ctrl-c three times":
+            loop = asyncio.get_running_loop()
+            impatient.append(loop.create_task(third_ctrl_c()))
+            loop.call_later(0.05, os.kill, os.getpid(), signal.SIGINT)  # the clean-up of deaf agents takes longer
+            os.kill(os.getpid(), signal.SIGINT)
         if HOW == "second guardian":
             await anyio.to_thread.run_sync(sys.stdin.readline)  # the first one is dead by now
             await start(runner, 1)
@@ -200,6 +212,13 @@ async def test_an_impatient_ctrl_c_in_the_middle_of_the_clean_up_leaves_nothing(
         assert await one.left() == []
 
 
+@pytest.mark.row("TREE-6")
+async def test_a_ctrl_c_that_breaks_off_the_clean_up_of_the_loop_itself_holds_up_nothing() -> None:
+    """No thread of ours is left that waits for work from a loop that is gone: the parent ends, and so do its agents."""
+    async with parent(2, "ctrl-c three times", "asyncio") as one:
+        assert await one.left() == []
+
+
 @pytest.mark.row("TREE-4")
 @pytest.mark.parametrize("how", ["fork", "multiprocessing"])
 async def test_a_fork_of_the_parent_does_not_keep_its_agents_alive(how: str, anyio_backend: str) -> None:
@@ -277,16 +296,3 @@ def test_a_guardian_is_no_child_of_ours_and_its_starter_no_zombie() -> None:
     assert guardian._starters == set()
     assert guardian.token == token
     guardian._close()
-
-
-def test_a_torn_last_line_is_no_group() -> None:
-    """A parent that died while it wrote must not have a stranger's group killed."""
-    import io  # noqa: PLC0415  # only here
-
-    from acp_client.process import guardian  # noqa: PLC0415  # the program's side
-
-    stdin, sys.stdin = sys.stdin, io.StringIO("+100\n+200\n-100\n+30")
-    try:
-        assert guardian.read_groups() == {200}
-    finally:
-        sys.stdin = stdin

@@ -1,15 +1,16 @@
 """What the guardian does once its parent has gone, called here by itself: it runs without site packages otherwise."""
 
-import io
+import os
 import subprocess
 import sys
 import uuid
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 
 import pytest
 
-from acp_client.process.guardian import Guardian, end_all, members, read_groups, signal_all
+from acp_client.process.guardian import Guardian, _read_together, end_all, members, read_groups, signal_all
 from tests.support.kernel import HEADLESS, is_alive
 
 SLEEP = [sys.executable, "-S", "-c", "print(flush=True); import time; time.sleep(600)"]
@@ -81,10 +82,30 @@ def test_nobody_left_is_soon_seen() -> None:
     end_all(set(), uuid.uuid4().hex)
 
 
-def test_the_groups_that_are_left_are_those_that_were_not_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A torn last line names nobody."""
-    monkeypatch.setattr(sys, "stdin", io.StringIO("+12\n+34\n-12\n+56"))
-    assert read_groups() == {34}
+def test_the_groups_that_are_left_are_those_that_were_not_forgotten() -> None:
+    """A torn last line names nobody: a parent that died while it wrote must not have a stranger's group killed."""
+    reading, writing = os.pipe()
+    with ThreadPoolExecutor(1) as thread:
+        groups = thread.submit(read_groups, reading)
+        for piece in (b"+12\n+3", b"4\n" + b"-12\n" * 9, b"+56"):
+            os.write(writing, piece)
+        os.close(writing)
+        assert groups.result(timeout=10) == {34}
+    os.close(reading)
+
+
+def test_many_groups_wake_the_guardian_a_few_times_only() -> None:
+    """It leaves what comes in the pipe for a while, and reads it in one piece."""
+    reading, writing = os.pipe()
+    with ThreadPoolExecutor(1) as thread:
+        pieces = thread.submit(list, _read_together(reading))
+        for _ in range(1000):
+            os.write(writing, b"-1\n+1\n")
+        os.close(writing)
+        got = pieces.result(timeout=10)
+    os.close(reading)
+    assert b"".join(got) == b"-1\n+1\n" * 1000
+    assert len(got) < 100
 
 
 def test_another_process_gets_a_guardian_and_a_token_of_its_own() -> None:

@@ -1,6 +1,8 @@
 """What is left of a text when its secrets are taken out."""
 
 import json
+import subprocess
+import sys
 from urllib.parse import quote
 
 import pytest
@@ -8,6 +10,7 @@ from hypothesis import example, given, settings
 
 from acp_client.process.environment import scrub
 from acp_client.process.redaction import DEEPEST_JSON, REDACTED, Redactor
+from acp_client.process.secret_patterns import holds_secret, tokens, url_logins
 from tests.support.made_up_secrets import BODY, GITHUB, JWT, KNOWN, OPENAI, PEM, PEM_LINES, SECRETS, TEXTS
 
 SHAPES = {
@@ -177,3 +180,28 @@ def test_redacting_twice_changes_nothing(text: str, secrets: list[str]) -> None:
     once = redactor.redact(text)
     assert redactor.redact(once) == once
     assert redactor.redact_json({"a": [once]}) == {"a": [once]}
+
+
+def test_what_holds_no_secret_compiles_no_pattern() -> None:
+    """The patterns take longer to compile than a child to start: a plain environment and an empty stderr need none."""
+    program = """
+from acp_client.process import secret_patterns
+from acp_client.process.environment import scrub
+from acp_client.process.redaction import Redactor
+from acp_client.process.stderr import StderrEvents, StderrTail
+
+found = scrub({"PATH": "/usr/bin", "SITE": "https://example.org/@you", "API_KEY": "made-up"})
+redactor = Redactor(found.secrets)
+assert StderrTail(1000, redactor).text() == StderrEvents(redactor).finish() == redactor.redact("") == ""
+assert not secret_patterns.tokens.cache_info().currsize
+assert not secret_patterns.assignments.cache_info().currsize
+assert redactor.redact("it is made-up") == "it is made-up"  # too short to be looked for
+assert secret_patterns.tokens.cache_info().currsize
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+
+
+@given(TEXTS)
+def test_the_quick_look_misses_no_token(text: str) -> None:
+    """Whatever the token pattern finds holds one of the literals that are looked for first."""
+    assert holds_secret(text) == (tokens().search(text) is not None or url_logins().search(text) is not None)

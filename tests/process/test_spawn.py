@@ -2,6 +2,7 @@
 
 import os
 import sys
+import uuid
 from pathlib import Path
 
 import anyio
@@ -9,14 +10,15 @@ import pytest
 
 from acp_client.process.guardian import GUARDIAN
 from acp_client.process.spawn import MARKER_VARIABLE, Spawned, SpawnError, discard, launch, spawn
-from tests.support.kernel import descriptors, is_alive, nothing_left, run_parent, zombies
+from tests.support.kernel import descriptors, is_alive, marked, nothing_left, run_parent, zombies
 
 ENV = {"PATH": os.environ["PATH"], "ONLY": "this"}
+MARKER = f"test-spawn-{uuid.uuid4().hex}"  # whatever has it in its environment is ended with its process
 
 
 def start(*command: str) -> Spawned:
     """A process for a test that will discard it."""
-    return spawn(command, cwd="/", env=ENV, marker="m")
+    return spawn(command, cwd="/", env=ENV, marker=MARKER)
 
 
 def said(spawned: Spawned) -> str:
@@ -33,7 +35,7 @@ def test_a_process_leads_a_session_of_its_own_with_exactly_its_environment(tmp_p
     program = "import os; print(os.getsid(0) == os.getpgid(0) == os.getpid(), dict(os.environ), os.getcwd(), end='')"
     command = (sys.executable, "-I", "-S", "-c", program)
     with nothing_left():
-        shown = said(spawn(command, cwd=str(tmp_path), env={"ONLY": "this", "LC_ALL": "C.UTF-8"}, marker="m"))
+        shown = said(spawn(command, cwd=str(tmp_path), env={"ONLY": "this", "LC_ALL": "C.UTF-8"}, marker=MARKER))
     assert shown == f"True {{'ONLY': 'this', 'LC_ALL': 'C.UTF-8'}} {tmp_path}"
 
 
@@ -63,6 +65,18 @@ def test_a_discarded_process_is_dead_reaped_and_forgotten() -> None:
         discard(spawned)
         assert not is_alive(spawned.pid)
         assert zombies() == []
+
+
+def test_what_a_discarded_process_has_started_goes_with_it() -> None:
+    """Also what has left its session: a busy machine lets the child run far before its parent is told of it."""
+    script = "setsid sh -c 'trap \"\" TERM; echo; exec sleep 600' & wait"
+    env = ENV | {MARKER_VARIABLE: MARKER}
+    with nothing_left():
+        spawned = spawn(("sh", "-c", script), cwd="/", env=env, marker=MARKER)
+        assert os.read(spawned.stdout, 1) == b"\n"
+        assert len(marked(MARKER)) >= 2
+        discard(spawned)
+        assert marked(MARKER) == {}
 
 
 @pytest.fixture
@@ -101,7 +115,7 @@ def test_what_cannot_be_started_says_why_and_keeps_nothing_open(
     """The rule and the correction, on one line."""
     folder = str(not_programs)
     with nothing_left(), pytest.raises(SpawnError) as raised:
-        spawn([part.replace("{}", folder) for part in command], cwd=cwd.replace("{}", folder), env=ENV, marker="m")
+        spawn([part.replace("{}", folder) for part in command], cwd=cwd.replace("{}", folder), env=ENV, marker=MARKER)
     assert says in str(raised.value)
     assert "\n" not in str(raised.value)
 
@@ -120,7 +134,7 @@ outcomes = []
 for spare in range(14):
     resource.setrlimit(resource.RLIMIT_NOFILE, (highest + spare, 4096))
     try:
-        spawned = spawn(("sleep", "600"), cwd="/", env={"PATH": os.environ["PATH"]}, marker="m")
+        spawned = spawn(("sleep", "600"), cwd="/", env={"PATH": os.environ["PATH"]}, marker="test-spawn-scarce")
         outcomes.append("pidfd" if spawned.pidfd is not None else "no pidfd")
         discard(spawned)
     except SpawnError as error:

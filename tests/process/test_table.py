@@ -15,12 +15,23 @@ import pytest
 
 from acp_client import Limits, run_subagent
 from acp_client.process.spawn import MARKER_VARIABLE
-from acp_client.process.table import INLINE_CANDIDATES, YOUNG_SECONDS, ProcessTable, Tree, candidates, find
+from acp_client.process.table import INLINE_CANDIDATES, YOUNG_SECONDS, ProcessTable, Tree, candidates, few_since, find
 from tests.support.kernel import HEADLESS, is_alive, nothing_left
 from tests.support.tiny import tiny
 
 NOW = 1000.0
 YOUNG, OLD = NOW - YOUNG_SECONDS / 2, NOW - YOUNG_SECONDS * 2
+
+
+def test_few_pids_are_counted_and_not_listed() -> None:
+    """None where none was given; a list is needed where they are many, old, or have gone round."""
+    tree = Tree(100, "m", born=10.0)
+    assert few_since([tree], 100, now=11.0) == range(101, 101)
+    assert few_since([tree, Tree(102, "n", born=11.0)], 103, now=11.0) == range(101, 104)
+    assert few_since([tree], 100 + INLINE_CANDIDATES, now=11.0) == range(101, 101 + INLINE_CANDIDATES)
+    assert few_since([tree], 101 + INLINE_CANDIDATES, now=11.0) is None
+    assert few_since([tree], 99, now=11.0) is None
+    assert few_since([tree], 103, now=10.0 + YOUNG_SECONDS + 0.1) is None
 
 
 @pytest.mark.parametrize(

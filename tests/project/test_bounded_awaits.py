@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[2] / "acp_client"
-ROOMS = ("run", "process", "session", "protocol")
+ROOMS = ("run", "process", "session", "protocol", "threads.py", "admission", "warm")
 BOUNDS = {"move_on_after", "move_on_at", "fail_after"}
 
 CLOCK = "broken off by the run's clock, through the verdict"
@@ -17,6 +17,7 @@ LADDER = "ends when the pipes are closed, which the ladder's end does at the lat
 CALLER = "the caller's own wait, which it may bound or cancel"
 PEOPLE = "the approval's time, and cancelled when the run ends"
 STEPS = "awaits only what is bounded itself"
+WARM = "broken off when the runner ends, or a run takes the process"
 
 WHY = {
     "process/child.py:AgentProcess.drain_stderr": LADDER,
@@ -34,7 +35,8 @@ WHY = {
     "process/table.py:ProcessTable.survivors": "looks at the process table take milliseconds",
     "process/table.py:ProcessTable._perform": "looks at the process table take milliseconds",
     "process/table.py:ProcessTable._look": "looks at the process table take milliseconds",
-    "process/threads.py:in_thread": "calls of milliseconds, by its contract",
+    "threads.py:in_thread": "calls of milliseconds, by its contract",
+    "threads.py:in_daemon_thread": "cancelled with the run's tasks, after the ladder",
     "protocol/outbox.py:Outbox.changed": CALLER,
     "protocol/outbox.py:Outbox.flush": CALLER,
     "protocol/outbox.py:Outbox.write_loop": "cancelled when the reader ends",
@@ -45,10 +47,9 @@ WHY = {
     "protocol/peer.py:Peer.request": CALLER,
     "protocol/peer.py:Peer.run": LADDER,
     "protocol/peer.py:Peer._read_loop": LADDER,
-    "protocol/peer.py:_load": "an import: a tenth of a second",
     "protocol/peer.py:Peer._serve": "cancelled when the reader ends; the import takes a tenth of a second",
     "protocol/dispatch.py:Dispatcher.dispatch": "the handler, cancelled when the reader ends",
-    "protocol/dispatch.py:Dispatcher.load.method.call": "the handler, cancelled when the reader ends",
+    "protocol/dispatch.py:Dispatcher._load.method.call": "the handler, cancelled when the reader ends",
     "protocol/dispatch.py:_answer": "the handler, cancelled when the reader ends",
     "protocol/streams.py:FdReader.receive": LADDER,
     "protocol/streams.py:FdTransport.wait_sendable": "returns when the descriptor is closed",
@@ -71,12 +72,13 @@ WHY = {
     "run/offering.py:Offering.permit": "cancelled with the call, by the run's end at the latest",
     "run/life.py:Life.live": STEPS,
     "run/life.py:Life._spawn_and_run": STEPS,
+    "run/life.py:_start_cold": "calls of milliseconds",
     "run/life.py:Life._run": STEPS,
     "run/life.py:Life._read": LADDER,
-    "run/life.py:_Stderr.drain": LADDER,
+    "run/child/stderr.py:Stderr.drain": LADDER,
     "run/life.py:Life._finish": STEPS,
     "run/life.py:_leave_nothing": STEPS,
-    "run/life.py:Life._finish_transcript": "the time that a transcript has to be written",
+    "run/life.py:_finish_transcript": "the time that a transcript has to be written",
     "run/verdict.py:Verdict.interrupt": "broken off by the verdict, which the clock decides at the latest",
     "session/asking/forms.py:FormDesk.answer": PEOPLE,
     "session/asking/forms.py:FormDesk._ask": PEOPLE,
@@ -102,6 +104,23 @@ WHY = {
     "session/session.py:Session.approve_turn": CLOCK,
     "session/session.py:Session._on_permission": "cancelled when the turn is over",
     "session/stream.py:EventStream.__anext__": CALLER,
+    "admission/gate.py:Gate._look": "a moment each; ends when nobody waits any more",
+    "warm/pool.py:Pool.take": "two turns of the loop",
+    "warm/pool.py:Pool._fill": WARM,
+    "warm/pool.py:Pool._keep": WARM,
+    "warm/pool.py:Pool._live": WARM,
+    "warm/pool.py:Pool._start": "calls of milliseconds",
+    "warm/pool.py:Warming._wait": CALLER,
+    "warm/pool.py:_hand_over": STEPS,
+    "warm/process.py:WarmProcess._read": WARM,
+    "warm/process.py:WarmProcess._watch": WARM,
+    "warm/process.py:WarmProcess._write": WARM,
+    "warm/process.py:WarmProcess.run": STEPS,
+    "warm/process.py:WarmProcess._live": STEPS,
+    "warm/process.py:WarmProcess.end": STEPS,
+    "warm/process.py:WarmProcess.hand_over": "two turns of the loop",
+    "warm/replay.py:Replay.receive": LADDER,
+    "warm/replay.py:Replay.wait_sendable": "returns when the descriptor is closed",
 }
 
 
@@ -116,7 +135,7 @@ def unbounded() -> set[str]:
     """`file:function` of every await that no bound encloses."""
     found = set()
     for room in ROOMS:
-        for path in sorted((PACKAGE / room).rglob("*.py")):
+        for path in sorted((PACKAGE / room).rglob("*.py")) or [PACKAGE / room]:
             where = str(path.relative_to(PACKAGE))
             found |= {f"{where}:{name}" for name in _outside(ast.parse(path.read_text()), (), bounded=False)}
     return found

@@ -33,7 +33,7 @@ def test_a_weak_package_cannot_hide_behind_a_strong_one() -> None:
 def test_the_promised_files_are_those_of_pure_code() -> None:
     """Turn, outcome, scrub and the protocol at every depth; not their neighbours."""
     promised = ("protocol/peer.py", "protocol/models/a.py", "session/turn.py", "session/turn_x.py")
-    assert all(is_complete(f"acp_client/{path}") for path in (*promised, "outcome.py"))
+    assert all(is_complete(f"acp_client/{path}") for path in (*promised, "outcome/result.py"))
     assert is_complete("acp_client/process/environment.py")
     assert not any(is_complete(f"acp_client/{path}") for path in ("runner.py", "process/tree.py"))
 

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 REPO = Path(__file__).resolve().parents[2]
-HEAVY = {"jsonschema", "jsonrpcserver", "rich", "click", "yaml", "trio", "mcp", "asyncio"}
+LIBRARIES = {"jsonschema", "jsonrpcserver", "rich", "click", "yaml", "trio", "mcp"}
+HEAVY = LIBRARIES | {"asyncio", "anyio", "pydantic", "pydantic_core", "structlog"}
 OPTIONAL = {"mcp", "pydantic_ai", "openai", "anthropic", "liquid", "sqlalchemy", "opentelemetry"}
 CONFIGURE = {"configure", "configure_once", "basicConfig", "dictConfig"}
 MAY_CONFIGURE = ("acp_agent/logs", "acp_client/cli")
@@ -22,7 +23,7 @@ def loaded_by(statement: str) -> set[str]:
     program = f"{statement}\nimport json, sys\nprint(json.dumps(sorted(sys.modules)))"
     argv = [sys.executable, "-I", "-c", program]
     printed = subprocess.run(argv, check=True, capture_output=True, text=True).stdout
-    return set(json.loads(printed))
+    return set(json.loads(printed.splitlines()[-1]))
 
 
 def roots(modules: set[str]) -> set[str]:
@@ -37,16 +38,74 @@ def test_import_acp_client_loads_nothing_heavy() -> None:
 
 def test_import_acp_agent_loads_nothing_that_a_child_does_not_need() -> None:
     """A child must be able to answer `initialize` at once."""
-    assert roots(loaded_by("import acp_agent")) & (HEAVY - {"asyncio"} | OPTIONAL) == set()
+    assert roots(loaded_by("import acp_agent")) & (HEAVY | OPTIONAL) == set()
 
 
 @pytest.mark.parametrize("statement", ["import acp_agent", "from acp_agent import delegating, main"])
 def test_import_acp_agent_loads_only_the_contract_of_acp_client(statement: str) -> None:
     """The parent's half is no part of a child, not before one delegates."""
     loaded = {name for name in loaded_by(statement) if name.startswith("acp_client.")}
-    allowed = ("acp_client.protocol", "acp_client.record.format", "acp_client._version")
+    allowed = ("acp_client.protocol", "acp_client.record.format", "acp_client._version", "acp_client.threads")
     parents = {"acp_client.record"}  # of what is allowed; it holds nothing itself
     assert [name for name in sorted(loaded - parents) if not name.startswith(allowed)] == []
+
+
+INITIALIZED = """
+import anyio, anyio.to_thread, json, sys
+from acp_agent.agents import SHIPPED
+from acp_agent.server import serve
+from acp_client.protocol.streams import memory_pair
+
+async def main():
+    threads = anyio.to_thread.current_default_thread_limiter()
+    threads.total_tokens = 1
+    await threads.acquire_on_behalf_of("this test")  # what is loaded ahead of the next request waits
+    ours, theirs = memory_pair()
+    with anyio.fail_after(30):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(lambda: serve(SHIPPED["echo"].load(), transport=theirs))
+            params = {"protocolVersion": 1, "clientCapabilities": {}}
+            request = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
+            ours.send_nowait(memoryview(json.dumps(request).encode() + b"\\n"))
+            assert b'"agentInfo"' in await ours.receive()
+            loaded.extend(sys.modules)
+            threads.release_on_behalf_of("this test")
+            ours.close()
+
+loaded = []
+anyio.run(main)
+sys.modules = dict.fromkeys(loaded)
+"""
+
+COMMAND = """
+import sys
+loaded = []
+
+def on_event(event, arguments):
+    if event == "subprocess.Popen" and "the child" in arguments[1]:
+        loaded.extend(sys.modules)
+
+sys.addaudithook(on_event)
+from acp_client.cli import main
+main(["run", "--agent", f"{sys.executable} -c pass 'the child'", "a task"])
+sys.modules = dict.fromkeys(loaded)
+"""
+
+
+def test_our_agent_answers_initialize_before_any_model_is_loaded() -> None:
+    """Pydantic takes longer to import than all that the answer needs."""
+    loaded = loaded_by(INITIALIZED)
+    assert "acp_agent.agents.echo" in loaded
+    assert roots(loaded) & (LIBRARIES | OPTIONAL | {"pydantic", "structlog"}) == set()
+    assert [name for name in loaded if name.startswith("acp_client.protocol.models.")] == []
+
+
+def test_the_command_starts_its_agent_before_what_only_the_conversation_needs() -> None:
+    """Models of answers, forms and approvals are loaded while the agent starts, or never."""
+    loaded = loaded_by(COMMAND)
+    assert "acp_client.process.spawn" in loaded
+    assert roots(loaded) & ((LIBRARIES | OPTIONAL | {"structlog", "sqlite3"}) - {"click"}) == set()
+    assert [name for name in loaded if name.startswith(("acp_client.protocol.models.", "acp_client.approvals"))] == []
 
 
 @pytest.mark.parametrize("package", ["acp_client", "acp_agent"])

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from acp_client.outcome import Stage
+from acp_client.outcome.result import Stage
 from acp_client.protocol.errors import RequestFailed
 from acp_client.protocol.models import NewSessionResponse
 from acp_client.protocol.peer import Settled

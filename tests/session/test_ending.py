@@ -4,7 +4,8 @@ from typing import Any, get_args
 
 import pytest
 
-from acp_client.outcome import REASONS, Stage
+from acp_client.outcome.reasons import REASONS
+from acp_client.outcome.result import Stage
 from acp_client.protocol.errors import ConnectionClosed, FrameTooLong, MalformedAnswer, RemoteError, RequestFailed
 from acp_client.session.ending import Ending, EndRun, ending_of, ending_of_timeout, ending_of_turn
 from acp_client.spec import Limits

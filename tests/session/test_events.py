@@ -8,7 +8,7 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from acp_client.outcome import PermissionRecord, RunResult
+from acp_client.outcome.result import PermissionRecord, RunResult
 from acp_client.policy.permission import PermissionRequest
 from acp_client.session.events import (
     Event,
@@ -252,3 +252,12 @@ async def test_two_tasks_may_read_one_stream() -> None:
             hub.close(RunResult(status="completed", reason="end_turn", run_id="r"))
     assert sorted(event.text for event in seen if isinstance(event, TextChunk)) == ["a", "b", "c"]
     assert [event.type for event in seen].count("run_ended") == 1
+
+
+def test_events_compare_and_show_themselves_by_kind_and_fields() -> None:
+    """As dataclasses do."""
+    assert TextChunk("a", "m") == TextChunk("a", "m")
+    assert TextChunk("a") != TextChunk("b")
+    assert TextChunk("a") != ThoughtChunk("a")
+    assert len({TextChunk("a"), TextChunk("a"), EventsLost(1)}) == 2
+    assert repr(EventsLost(2)) == "EventsLost(count=2)"

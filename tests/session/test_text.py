@@ -156,3 +156,73 @@ def test_a_flood_of_messages_is_bounded_and_loses_no_text() -> None:
     assert len(messages) == MAX_SEGMENTS
     assert messages[-1].text == "x" * 6
     assert {len(message.id or "") for message in messages} == {MAX_ID_CHARS}
+
+
+KEPT: dict[str, list[tuple[str, str | None] | None]] = {
+    "one": [("a", "1"), ("b", "1")],
+    "another": [("a", "1"), ("b", "2"), ("c", "2")],
+    "one that comes back": [("a", "1"), ("b", "2"), ("c", "1")],
+    "both in turn": [("a", "1"), ("b", "2"), ("c", "1"), ("d", "2"), ("e", "1"), ("f", "2")],
+    "no ids": [("a", None), None, ("b", None), None, ("c", None), ("d", None)],
+    "nothing": [],
+}
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_the_last_message_alone_is_the_last_of_all(name: str) -> None:
+    """What is kept is what `messages[-1]` would be, and how many were before it is known."""
+    everything, last = AnswerText(PLENTY), AnswerText(PLENTY, last_only=True)
+    for answer in (everything, last):
+        for added in KEPT[name]:
+            answer.break_message() if added is None else answer.add(*added)
+    assert last.messages() == everything.messages()[-1:]
+    assert last.text() == "".join(message.text for message in last.messages())
+    assert last.omitted == max(0, len(everything.messages()) - 1)
+    assert everything.omitted == 0
+
+
+def test_what_is_let_go_takes_no_room() -> None:
+    """The limit is for what is kept: a message, not the run."""
+    answer = AnswerText(10, last_only=True)
+    for number in range(100):
+        answer.add("12345678", str(number))
+        answer.add("x" * 2, str(number - 1))  # goes on with one that was let go
+        answer.add("90", str(number))
+    assert (answer.text(), answer.truncated) == ("1234567890", False)
+    answer.add("more", "99")
+    assert (answer.text(), answer.truncated) == ("1234567890", True)
+
+
+def test_blocks_go_with_their_message() -> None:
+    """An image of a message before is not held."""
+    answer = AnswerText(PLENTY, last_only=True)
+    for number in range(3):
+        answer.add_block({"type": "image", "data": str(number), "mimeType": "image/png"}, 10, str(number))
+    (message,) = answer.messages()
+    assert [getattr(block, "data", None) for block in message.blocks] == ["2"]
+
+
+def test_a_turn_is_told_by_its_last_message() -> None:
+    """Also where it goes on with the message of the turn before."""
+    answer = AnswerText(PLENTY, last_only=True)
+    answer.add("a", "1")
+    answer.begin_turn()
+    assert answer.turn_texts() == ("", "")
+    answer.add("b", "1")
+    assert answer.turn_texts() == ("b", "b")
+    answer.add("c", "2")
+    assert answer.turn_texts() == ("c", "c")
+
+
+def test_all_who_ask_share_one_copy() -> None:
+    """The answer and the result, `text` and the message; a new one only when something was added."""
+    answer = AnswerText(PLENTY)
+    answer.add("a" * 1000, "1")
+    assert answer.text() is answer.messages()[0].text
+    answer.add("b" * 1000, "2")
+    text, messages = answer.text(), answer.messages()
+    assert answer.text() is text
+    assert answer.messages() is messages
+    answer.add("c", "2")
+    assert answer.text() == text + "c"
+    assert answer.messages()[1].text == "b" * 1000 + "c"

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from acp_client.outcome import Cost
+from acp_client.outcome.result import Cost
 from acp_client.session.turn import Turn
 
 

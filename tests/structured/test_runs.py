@@ -23,7 +23,7 @@ from acp_client import (
     RunResult,
     run_subagent,
 )
-from acp_client.runner import AnyJob
+from acp_client.batch import AnyJob
 from tests.support.scenarios import QUICK, Scripted
 
 EXTENSION = {"acp-subagents": {"complete": True}}

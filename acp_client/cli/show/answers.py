@@ -13,7 +13,7 @@ from pydantic_core import PydanticSerializationError, to_json, to_jsonable_pytho
 from acp_client.cli.options import Format
 from acp_client.cli.show.output import Output
 from acp_client.cli.show.stream_text import StreamText
-from acp_client.outcome import RunResult
+from acp_client.outcome.result import RunResult
 from acp_client.safe_text import printable
 from acp_client.session.events import Event, EventsLost, TextChunk
 

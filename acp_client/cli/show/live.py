@@ -15,7 +15,7 @@ from rich.text import Text
 
 from acp_client.cli.show.narration import Line, Narrator, ending
 from acp_client.cli.show.output import Output
-from acp_client.outcome import RunResult
+from acp_client.outcome.result import RunResult
 from acp_client.session.events import Event, TextChunk, ThoughtChunk
 
 FRAMES_PER_SECOND: Final = 8

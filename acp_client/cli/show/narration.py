@@ -9,7 +9,7 @@ import errno
 from dataclasses import dataclass
 from typing import Any, Final
 
-from acp_client.outcome import PermissionRecord, RunResult
+from acp_client.outcome.result import PermissionRecord, RunResult
 from acp_client.policy.budget import say_amount
 from acp_client.safe_text import printable
 from acp_client.session.events import (

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from acp_client.cli.show.narration import Line, Narrator, ending, failure
 from acp_client.cli.show.output import Output
-from acp_client.outcome import RunResult
+from acp_client.outcome.result import RunResult
 from acp_client.session.events import Event
 
 

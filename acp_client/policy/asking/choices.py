@@ -18,7 +18,7 @@ from acp_client.policy.permission import (
     PermissionRequest,
     choose,
 )
-from acp_client.protocol.models import PermissionOption
+from acp_client.protocol import models
 
 REFUSING: Final = frozenset({"reject_once", "reject_always"})
 
@@ -83,6 +83,6 @@ def refuse(decision: Decision, why: str, request: PermissionRequest) -> tuple[De
     return replace(decision, action="reject", why=why, option_id=None), choose("reject", request.options)
 
 
-def _distinct(options: Sequence[PermissionOption]) -> list[PermissionOption]:
+def _distinct(options: Sequence[models.PermissionOption]) -> list[models.PermissionOption]:
     """An id that is there twice is one option, if it means the same."""
     return list({(option.option_id, option.kind): option for option in options}.values())

@@ -10,23 +10,13 @@ import math
 from collections.abc import Mapping
 from typing import Any, Final
 
-from acp_client.protocol.models.elicitation import (
-    BooleanProperty,
-    ElicitationProperty,
-    ElicitationSchema,
-    IntegerProperty,
-    MultiSelectProperty,
-    NumberProperty,
-    StringItems,
-    StringProperty,
-    TitledItems,
-)
+from acp_client.protocol import models
 
 YES: Final = frozenset({"y", "yes", "true", "1"})
 NO: Final = frozenset({"n", "no", "false", "0"})
 
 
-def fault(schema: ElicitationSchema, content: Mapping[str, Any]) -> str | None:
+def fault(schema: models.ElicitationSchema, content: Mapping[str, Any]) -> str | None:
     """The first thing that is wrong with what was filled in, None if nothing is. Shows no value."""
     for name in content:
         if name not in schema.properties:
@@ -42,41 +32,41 @@ def fault(schema: ElicitationSchema, content: Mapping[str, Any]) -> str | None:
     return None
 
 
-def field_fault(field: ElicitationProperty, value: Any) -> str | None:
+def field_fault(field: models.ElicitationProperty, value: Any) -> str | None:
     """What is wrong with one value, None if nothing is."""
     match field:
-        case StringProperty():
+        case models.StringProperty():
             return _string_fault(field, value)
-        case BooleanProperty():
+        case models.BooleanProperty():
             return None if isinstance(value, bool) else "must be true or false"
-        case NumberProperty() | IntegerProperty():
+        case models.NumberProperty() | models.IntegerProperty():
             return _number_fault(field, value)
-        case MultiSelectProperty():
+        case models.MultiSelectProperty():
             return _selection_fault(field, value)
     return "is of a kind that is not known here; leave it out"
 
 
-def choices(field: ElicitationProperty) -> list[tuple[str, str]]:
+def choices(field: models.ElicitationProperty) -> list[tuple[str, str]]:
     """The values that a field takes, each with its title; empty where it takes any."""
-    if isinstance(field, StringProperty):
+    if isinstance(field, models.StringProperty):
         titled = [(option.const, option.title) for option in field.one_of or ()]
         return titled or [(value, value) for value in field.enum or ()]
-    items = field.items if isinstance(field, MultiSelectProperty) else None
-    if isinstance(items, StringItems):
+    items = field.items if isinstance(field, models.MultiSelectProperty) else None
+    if isinstance(items, models.StringItems):
         return [(value, value) for value in items.enum]
-    return [(option.const, option.title) for option in items.any_of] if isinstance(items, TitledItems) else []
+    return [(option.const, option.title) for option in items.any_of] if isinstance(items, models.TitledItems) else []
 
 
-def parse(field: ElicitationProperty, typed: str) -> Any:
+def parse(field: models.ElicitationProperty, typed: str) -> Any:
     """The value that a person means by a line. Raises ValueError, which says what the field takes."""
     word = typed.strip()
-    if isinstance(field, BooleanProperty):
+    if isinstance(field, models.BooleanProperty):
         if word.lower() not in YES | NO:
             raise ValueError("say y or n")
         return word.lower() in YES
-    if isinstance(field, IntegerProperty | NumberProperty):
-        value: Any = _number(word, whole=isinstance(field, IntegerProperty))
-    elif isinstance(field, MultiSelectProperty):
+    if isinstance(field, models.IntegerProperty | models.NumberProperty):
+        value: Any = _number(word, whole=isinstance(field, models.IntegerProperty))
+    elif isinstance(field, models.MultiSelectProperty):
         value = [_chosen(field, part.strip()) for part in word.split(",") if part.strip()]
     else:
         value = _chosen(field, word) if choices(field) else typed
@@ -98,7 +88,7 @@ def _number(word: str, *, whole: bool) -> int | float:
         raise ValueError("say a number") from None
 
 
-def _chosen(field: ElicitationProperty, word: str) -> str:
+def _chosen(field: models.ElicitationProperty, word: str) -> str:
     """By its number on the list, else by itself."""
     known = choices(field)
     if any(word == value for value, _ in known):
@@ -108,7 +98,7 @@ def _chosen(field: ElicitationProperty, word: str) -> str:
     raise ValueError(f"say a number from 1 to {len(known)}")
 
 
-def _string_fault(field: StringProperty, value: Any) -> str | None:
+def _string_fault(field: models.StringProperty, value: Any) -> str | None:
     if not isinstance(value, str):
         return "must be a text"
     known = choices(field)
@@ -121,8 +111,8 @@ def _string_fault(field: StringProperty, value: Any) -> str | None:
     return None
 
 
-def _number_fault(field: NumberProperty | IntegerProperty, value: Any) -> str | None:
-    whole = isinstance(field, IntegerProperty)
+def _number_fault(field: models.NumberProperty | models.IntegerProperty, value: Any) -> str | None:
+    whole = isinstance(field, models.IntegerProperty)
     if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
         return "must be a whole number" if whole else "must be a number"
     if isinstance(value, float) and not math.isfinite(value):
@@ -134,7 +124,7 @@ def _number_fault(field: NumberProperty | IntegerProperty, value: Any) -> str | 
     return None
 
 
-def _selection_fault(field: MultiSelectProperty, value: Any) -> str | None:
+def _selection_fault(field: models.MultiSelectProperty, value: Any) -> str | None:
     known = {choice for choice, _ in choices(field)}
     if not isinstance(value, list | tuple) or not all(isinstance(item, str) and item in known for item in value):
         return "must be a list of the offered values"

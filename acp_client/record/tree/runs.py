@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, Literal, TypeAlias, TypeVar, get_args
 
-from acp_client.outcome import REASONS, Reason, Usage
+from acp_client.outcome.reasons import REASONS, Reason
+from acp_client.outcome.result import Usage
 from acp_client.record.format.lines import Header
 from acp_client.record.format.reader import Fault
 from acp_client.record.tree.items import HostCall, Item, Output, Permission, Request, ToolCall, members, number, word

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import Any, Final, Literal, TypeAlias
 
-from acp_client.outcome import Usage
+from acp_client.outcome.result import Usage
 from acp_client.record.tree.items import Permission, Said, members, word
 from acp_client.record.tree.runs import Counts, Run, counts
 from acp_client.safe_text import ELLIPSIS, printable

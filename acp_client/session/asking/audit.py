@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from acp_client.outcome import OptionRecord, PermissionRecord
+from acp_client.outcome.result import OptionRecord, PermissionRecord
 from acp_client.policy.approval import Role, Subject
 from acp_client.policy.permission import Choice, Decision, PermissionRequest
 from acp_client.session.events import PermissionAnswered, PermissionAsked

@@ -11,9 +11,8 @@ from typing import Any, Final
 
 from acp_client.policy.asking.forms import fault
 from acp_client.policy.permission import Decision, PermissionRequest
+from acp_client.protocol import models
 from acp_client.protocol.errors import INVALID_PARAMS, RpcError
-from acp_client.protocol.models import ModelError
-from acp_client.protocol.models.elicitation import CreateElicitationRequest, FormElicitationRequest
 from acp_client.protocol.states import TheirRequest
 from acp_client.session.asking.audit import Answered, Audit
 from acp_client.session.asking.people import People, Reply
@@ -57,7 +56,7 @@ class FormDesk:
         self._audit.answered(question, answered, time.monotonic() - began)
         return _to_wire(reply.decision)
 
-    async def _ask(self, form: FormElicitationRequest, schema: dict[str, Any]) -> Reply:
+    async def _ask(self, form: models.FormElicitationRequest, schema: dict[str, Any]) -> Reply:
         people = self._people
         if people.closed:
             return Reply(None)
@@ -74,17 +73,17 @@ class FormDesk:
         return await people.ask(request, lambda decision: _checked(decision, form))
 
 
-def _read(params: Any) -> FormElicitationRequest:
+def _read(params: Any) -> models.FormElicitationRequest:
     try:
-        form = CreateElicitationRequest.from_wire(params)
-    except ModelError as error:
+        form = models.CreateElicitationRequest.from_wire(params)
+    except models.ModelError as error:
         raise RpcError(INVALID_PARAMS, str(error)) from error
-    if not isinstance(form, FormElicitationRequest):
+    if not isinstance(form, models.FormElicitationRequest):
         raise RpcError(INVALID_PARAMS, f"mode {form.mode!r} is not served; the client advertises: form")
     return form
 
 
-def _checked(decision: Decision, form: FormElicitationRequest) -> Decision:
+def _checked(decision: Decision, form: models.FormElicitationRequest) -> Decision:
     """An answer that does not fit the form is not sent."""
     if decision.action != "allow":
         return decision

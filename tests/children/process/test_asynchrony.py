@@ -4,6 +4,7 @@ import asyncio
 import gc
 import logging
 import selectors
+import threading
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 import trio
 
 from acp_client import AgentSpec, Decision, Limits, PermissionRequest, Runner, run_subagent
+from acp_client.threads import THREAD_NAME
 from tests.support.kernel import nothing_left, run_parent
 from tests.support.scenarios import QUICK, Scripted
 from tests.support.tiny import tiny
@@ -22,6 +24,8 @@ WITH_HELPERS = "sleep 600 & setsid sleep 600 &"
 """A tree that a careless end leaves behind: one in the group, one that left it."""
 TURNS_AT_MOST = 400
 """Far more than a run takes; so a run that never completes is a failure and no endless test."""
+THREAD_SECONDS = 10
+"""For a worker thread to end after its loop has; it takes milliseconds."""
 
 Work = Callable[[], Awaitable[object]]
 
@@ -126,6 +130,13 @@ WAYS: dict[str, Callable[[Work, range], str]] = {
 }
 
 
+def _let_threads_end() -> None:
+    """A loop that is closed does not wait for its worker threads; one that was starting a child ends it first."""
+    for thread in threading.enumerate():
+        if thread.name == THREAD_NAME:
+            thread.join(THREAD_SECONDS)
+
+
 @pytest.mark.row("ASYNC-3")
 @pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning")  # a loop that ends drops new tasks
 @pytest.mark.parametrize("way", WAYS)
@@ -139,6 +150,7 @@ def test_a_caller_cancelled_at_any_turn_leaves_nothing_and_gets_its_cancellation
         assert turn < TURNS_AT_MOST
         with nothing_left():
             outcome = WAYS[way](lambda: run_subagent(spec, "go"), range(turn, turn + 1))
+            _let_threads_end()
     assert turn > 10  # else it was another thing that was cancelled
 
 

@@ -7,7 +7,7 @@ import anyio
 import pytest
 
 from acp_client import Limits, run_subagent
-from acp_client.outcome import Cost, Usage
+from acp_client.outcome.result import Cost, Usage
 from tests.support.scenarios import QUICK, Scripted
 
 

@@ -108,6 +108,11 @@ def test_a_request_is_params_a_frame_or_a_call(capsys: pytest.CaptureFixture[str
     assert tried(capsys, "read-only", document)[0] == 0
 
 
+def test_nothing_is_said_of_options_where_none_were_given(capsys: pytest.CaptureFixture[str], here: Path) -> None:
+    """A tool call alone offers none."""
+    assert tried(capsys, "p.yaml", CALL) == (0, f"allow    rule 2: allow kind read, path {here}\n")
+
+
 def test_the_directories_of_the_session_may_be_given(capsys: pytest.CaptureFixture[str], here: Path) -> None:
     """Relative paths of the request start at --cwd; presets look at both."""
     (here / "one").mkdir()

@@ -31,6 +31,10 @@ class Seen:
         """By method."""
         self.told.append(message["method"])
 
+    def on_texts(self, texts: list[str], like: dict[str, Any]) -> None:
+        """By the method of what they are like."""
+        self.told += [like["method"]] * len(texts)
+
     def on_noise(self, noise: NoiseReceived) -> None:
         """By line."""
         self.told.append(noise.line)

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 from typing import Any
 
 import anyio
@@ -38,27 +39,30 @@ async def test_a_request_that_was_refused_may_be_cancelled() -> None:
         assert {(await desk.hear())["result"] for _ in range(MAX_THEIR_REQUESTS)} == {"done"}
 
 
-async def test_handlers_are_loaded_where_no_thread_can_be_started() -> None:
+async def test_handlers_are_loaded_where_no_thread_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
     """On the loop, then."""
-    loaded: list[str] = []
+    loaded: list[threading.Thread] = []
 
-    class Stubborn(Dispatcher):
+    def refuse(_thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    class Watched(Dispatcher):
         def load(self) -> None:
-            loaded.append("try")
-            if len(loaded) == 1:
-                raise RuntimeError("can't start new thread")
+            loaded.append(threading.current_thread())
             super().load()
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
 
     ours, far = memory_pair()
     desk = Desk()
     desk.far = far
-    peer = Peer(ours, Seen(), Stubborn({}))
+    peer = Peer(ours, Seen(), Watched({}))
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(peer.run)
         desk.say(ask(1, "what/ever"))
         assert (await desk.hear())["error"]["code"] == METHOD_NOT_FOUND
         tasks.cancel_scope.cancel()
-    assert loaded == ["try", "try"]
+    assert loaded == [threading.current_thread()]
 
 
 async def test_a_fault_of_ours_is_raised_and_is_not_taken_for_the_end_of_the_other_side() -> None:

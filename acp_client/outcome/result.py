@@ -1,4 +1,4 @@
-"""How a run ended: the result, its failure and the closed table of reasons. Frozen data, no behaviour.
+"""How a run ended: the result and its failure; why, `reasons` says. Frozen data, no behaviour.
 
 Owns `RunResult` and what is in it. A leaf: knows neither processes nor the wire, only the protocol's models.
 """
@@ -6,96 +6,29 @@ Owns `RunResult` and what is in it. A leaf: knows neither processes nor the wire
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, PlainSerializer, SkipValidation
 
 from acp_client.frozen import as_json
+from acp_client.outcome.reasons import Reason, Status
 from acp_client.policy.budget import BudgetReport
-from acp_client.protocol.models import ContentBlock, PlanEntry, WireModel
 
-Status: TypeAlias = Literal["completed", "aborted", "error"]
+if TYPE_CHECKING:
+    from acp_client.protocol.models import ContentBlock, PlanEntry
+else:  # nothing looks at them here: they are not validated, and their chapters load when there is one
+    ContentBlock = PlanEntry = Any
+
 Stage: TypeAlias = Literal["spawn", "initialize", "authenticate", "session", "prompt", "teardown"]
-Reason: TypeAlias = Literal[
-    "end_turn",
-    "cancelled",
-    "cancelled_by_agent",
-    "max_tokens",
-    "max_turn_requests",
-    "refusal",
-    "unknown_stop_reason",
-    "spawn_failed",
-    "startup_timeout",
-    "idle_timeout",
-    "run_timeout",
-    "protocol_mismatch",
-    "protocol_error",
-    "unsupported_content",
-    "unsupported_capability",
-    "internal_error",
-    "auth_required",
-    "agent_exited",
-    "agent_error",
-    "limit_exceeded",
-    "budget_exceeded",
-    "approval_timeout",
-    "output_invalid",
-    "completed_without_asking",
-    "depth_exceeded",
-]
-
 HostToolStatus: TypeAlias = Literal["running", "completed", "failed", "rejected", "cancelled"]
-
-
-@dataclass(frozen=True, slots=True)
-class ReasonRow:
-    """One row of the table: the status that goes with a reason, the exit code of `subagent run`, and the meaning."""
-
-    status: Status
-    exit_code: int
-    meaning: str
-
-
-REASONS: Final[Mapping[Reason, ReasonRow]] = MappingProxyType(
-    {
-        "end_turn": ReasonRow("completed", 0, "the agent finished its turn"),
-        "cancelled": ReasonRow("aborted", 7, "we cancelled it, whatever the agent answered afterwards"),
-        "cancelled_by_agent": ReasonRow("aborted", 7, "the agent says cancelled, and nobody here asked for it"),
-        "max_tokens": ReasonRow("error", 9, "the model reached its token limit: the answer is cut"),
-        "max_turn_requests": ReasonRow("error", 9, "the agent reached its limit of model requests in a turn"),
-        "refusal": ReasonRow("error", 8, "the agent refuses to continue"),
-        "unknown_stop_reason": ReasonRow("error", 1, "the stop reason is missing, malformed or not one of ACP v1"),
-        "spawn_failed": ReasonRow("error", 1, "the process could not be started"),
-        "startup_timeout": ReasonRow("error", 3, "no session within startup_timeout_seconds"),
-        "idle_timeout": ReasonRow("error", 3, "no frame and no stderr for idle_timeout_seconds"),
-        "run_timeout": ReasonRow("error", 3, "longer than run_timeout_seconds"),
-        "protocol_mismatch": ReasonRow("error", 1, "the agent answered another protocol version than 1"),
-        "protocol_error": ReasonRow("error", 1, "an answer lacks a required field, or is no frame at all"),
-        "unsupported_content": ReasonRow("error", 1, "a prompt block that the agent did not advertise"),
-        "unsupported_capability": ReasonRow("error", 1, "something was asked for that the agent does not offer"),
-        "internal_error": ReasonRow("error", 1, "a fault of this library; its traceback is in the log"),
-        "auth_required": ReasonRow("error", 1, "the agent wants a login before it opens a session"),
-        "agent_exited": ReasonRow("error", 1, "the process ended, or closed stdout, with a request open"),
-        "agent_error": ReasonRow("error", 1, "the agent answered a request with a JSON-RPC error"),
-        "limit_exceeded": ReasonRow("error", 1, "a frame over max_frame_bytes that may have been an answer"),
-        "budget_exceeded": ReasonRow("error", 6, "a limit of its budget, or of its runner's, was exceeded"),
-        "approval_timeout": ReasonRow("error", 3, "nobody answered an approval in time"),
-        "output_invalid": ReasonRow("error", 10, "no value that fits result_type, after all its repairs"),
-        "completed_without_asking": ReasonRow("error", 1, "a call changed something unasked, which the policy forbids"),
-        "depth_exceeded": ReasonRow("error", 1, "a run within runs, deeper than is allowed; nothing was started"),
-    }
-)
-"""Closed and documented; reasons are only ever added."""
 
 
 class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="null", defer_build=True)
 
 
-def _to_wire(model: WireModel) -> dict[str, Any]:
-    return model.to_wire()
+def _to_wire(model: Any) -> dict[str, Any]:
+    return dict(model.to_wire())
 
 
 _AsWire: Final = PlainSerializer(_to_wire)
@@ -238,8 +171,15 @@ class Usage(_Frozen):
 
 
 class Timings(_Frozen):
-    """Seconds. Each is the length of its stage; `first_chunk` counts from the prompt, `total` from the call."""
+    """Seconds. Each is the length of its stage; `first_chunk` counts from the prompt, `total` from the call.
 
+    `queued`: from the call until the run might start its child (a place, a turn at starting, file descriptors).
+    `warm`: how long the process had stood ready when the run took it; None for one that the run started itself. A warm
+    run's `spawn` and `initialize` are 0.0.
+    """
+
+    queued: float | None = None
+    warm: float | None = None
     spawn: float | None = None
     initialize: float | None = None
     session: float | None = None
@@ -254,7 +194,8 @@ class Flags(_Frozen):
 
     `empty`: completed without any output. `truncated`: text was cut or an update dropped. `late_updates`: how many
     came after the answer. `completed_without_asking`: ids of mutating tool calls that completed unasked. `killed`:
-    the signal that it took to end the process tree.
+    the signal that it took to end the process tree. `omitted_messages`: how many messages before the last one are not
+    in `text` and `messages`, since the spec keeps the last one only.
     """
 
     empty: bool = False
@@ -262,6 +203,7 @@ class Flags(_Frozen):
     late_updates: int = 0
     completed_without_asking: tuple[str, ...] = ()
     killed: Literal["term", "kill"] | None = None
+    omitted_messages: int = 0
 
 
 class RunResult(_Frozen):

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 import secrets
+import time
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -17,8 +19,9 @@ from acp_client.process.spawn import Spawned, launch
 from acp_client.process.stderr import StderrEvents, StderrTail
 from acp_client.record.format.call_path import call_path_meta, call_path_variables
 from acp_client.record.place import Place, without_place
-from acp_client.run.depth import Depth, read_depth, without_depth
+from acp_client.run.child.depth import Depth, read_depth, without_depth
 from acp_client.spec import AgentSpec
+from acp_client.warm.process import Plan, WarmProcess
 
 TOOLS_SECRET_BYTES: Final = 32
 
@@ -44,7 +47,13 @@ class Facts:
     stop_reason: str | None = None
     prompt_sent: bool = False
     outlived_stdout: bool = False
+    launched_at: float = 0.0
+    """When a thread was there to start the child in."""
+    on_session: Callable[[], None] = lambda: None
+    """Told when the session exists."""
     timings: dict[str, float] = field(default_factory=dict)
+    done_before: dict[str, float] = field(default_factory=dict)
+    """Those of a warm process, which count in place of the run's own."""
     dropped_events: int = 0
     known_secrets: tuple[str, ...] = field(default=(), repr=False)
     approval_cap_seconds: float | None = None
@@ -62,12 +71,24 @@ class Facts:
         """Where the child is among the runs around it, for one that knows our extension."""
         return self.depth.meta() | call_path_meta(self.call_path)
 
-    def launch(self) -> Spawned:
-        """Start the child. Blocks; raises SpawnError."""
+    def adopt(self, warm: WarmProcess) -> Iterable[bytes]:
+        """Take a process that was started ahead of need; returns what it wrote to stderr until now."""
+        self.process = warm.process
+        self.done_before = {"warm": warm.ready_seconds, "spawn": 0.0, "initialize": 0.0}
+        return warm.stderr
+
+    def plan(self) -> Plan:
+        """What the child is started with, but the run's own marker."""
         variables = without_depth(self.environment.variables) | self.depth.variables()
         variables |= call_path_variables(self.call_path)
         variables = without_place(variables) | (self.place.variables() if self.place is not None else {})
-        return launch(self.command, cwd=self.cwd, env=variables, run_id=self.run_id)
+        return Plan(self.command, self.cwd, variables)
+
+    def launch(self) -> Spawned:
+        """Start the child. Blocks; raises SpawnError."""
+        plan = self.plan()
+        self.launched_at = time.monotonic()
+        return launch(plan.command, cwd=plan.cwd, env=plan.variables, run_id=self.run_id)
 
 
 def gather_facts(spec: AgentSpec, run_id: str) -> Facts:
@@ -89,6 +110,13 @@ def gather_facts(spec: AgentSpec, run_id: str) -> Facts:
         stderr_events=StderrEvents(redactor),
         depth=read_depth(os.environ),
     )
+
+
+def plan_of(spec: AgentSpec, levels: int | None) -> Plan | None:
+    """What a run of this spec would be started with now; None where it would be too deep."""
+    facts = gather_facts(spec, "")
+    facts.depth = facts.depth.limited(levels)
+    return facts.plan() if facts.depth.refusal() is None else None
 
 
 def _pairs(server: Any) -> list[Any]:

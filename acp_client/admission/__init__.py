@@ -1,0 +1,1 @@
+"""Who may start a child now: places, turns at starting, descriptors. Decides in order; starts nothing itself."""

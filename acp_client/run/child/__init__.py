@@ -1,0 +1,1 @@
+"""What a run knows of its child before it speaks: how it is started, how deep it is, what it says beside the wire."""

@@ -1,0 +1,126 @@
+"""Blocking calls off the loop, in threads of our own that end with their call.
+
+Owns how a thread is started and how its end wakes the task that waits, on either loop. Not anyio's threads: a program
+that keeps all of those busy, perhaps waiting for runs of ours, must not keep us from starting or ending a process; and
+on asyncio an idle one of them holds up the program's end for ever if a third Ctrl-C breaks off the loop's own clean-up.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any, Final, Generic, TypeVar
+
+import anyio
+from anyio.lowlevel import RunVar
+
+THREADS: Final = 8
+"""At once, for all runs of an event loop. Each call takes milliseconds; more threads only queue for the kernel."""
+
+THREAD_NAME: Final = "acp-subagents"
+_limiter: Final = RunVar[anyio.CapacityLimiter]("acp_subagents_threads")
+_Value = TypeVar("_Value")
+
+
+async def in_thread(call: Callable[[], _Value], discard: Callable[[_Value], None] | None = None) -> _Value:
+    """What `call` returns, or raises. It cannot be broken off, so it must end soon and by itself.
+
+    Runs on the loop where the system starts no thread any more. A native cancel of the task, which breaks through a
+    shield, does not wait for it, nor does a loop that is broken off: what it returns then is given to `discard`, so
+    that nothing is lost.
+    """
+    work = _Work(call, discard)
+    async with _own_limiter():
+        try:
+            work.start(daemon=False)
+        except RuntimeError:
+            return call()
+        try:
+            with anyio.CancelScope(shield=True):
+                await work.done.wait()
+        except BaseException:
+            work.give_up()
+            raise
+        return work.outcome()
+
+
+async def in_daemon_thread(call: Callable[[], _Value]) -> _Value:
+    """What `call` returns, or raises, however long it takes: neither a cancel nor the program's end waits for it.
+
+    Raises:
+        RuntimeError: the system starts no thread any more.
+    """
+    work = _Work(call, None)
+    work.start(daemon=True)
+    await work.done.wait()
+    return work.outcome()
+
+
+class _Work(Generic[_Value]):
+    """One call, and who gets what it returns: whoever waits for it, else `discard`."""
+
+    def __init__(self, call: Callable[[], _Value], discard: Callable[[_Value], None] | None) -> None:
+        self.done = anyio.Event()
+        self._wake = _waker()
+        self._call = call
+        self._discard = discard
+        self._lock = threading.Lock()
+        self._given_up = False
+        self._returned: list[_Value] = []
+        self._raised: BaseException | None = None
+
+    def start(self, *, daemon: bool) -> None:
+        threading.Thread(target=self._run, name=THREAD_NAME, daemon=daemon).start()
+
+    def outcome(self) -> _Value:
+        """Of a call that is done. Once."""
+        if self._raised is not None:
+            raise self._raised
+        return self._returned.pop()
+
+    def give_up(self) -> None:
+        with self._lock:
+            self._given_up = True
+            self._discard_all()
+
+    def _run(self) -> None:
+        try:
+            value = self._call()
+        except BaseException as error:  # noqa: BLE001  # raised where it is waited for
+            self._raised = error
+        else:
+            with self._lock:
+                self._returned.append(value)
+                if self._given_up:
+                    self._discard_all()
+        try:
+            self._wake(self.done.set)
+        except RuntimeError:  # the loop is closed, or trio's run is over: nobody waits any more
+            self.give_up()
+
+    def _discard_all(self) -> None:
+        while self._returned:
+            value = self._returned.pop()
+            if self._discard is not None:
+                self._discard(value)
+
+
+def _waker() -> Callable[[Callable[[], None]], object]:
+    """What calls something on the running loop from a thread."""
+    trio: Any = sys.modules.get("trio")
+    if trio is not None and trio.lowlevel.in_trio_run():
+        wake: Callable[[Callable[[], None]], object] = trio.lowlevel.current_trio_token().run_sync_soon
+        return wake
+    import asyncio  # noqa: PLC0415  # there already, where this is reached
+
+    return asyncio.get_running_loop().call_soon_threadsafe
+
+
+def _own_limiter() -> anyio.CapacityLimiter:
+    try:
+        return _limiter.get()
+    except LookupError:
+        limiter = anyio.CapacityLimiter(THREADS)
+        _limiter.set(limiter)
+        return limiter
