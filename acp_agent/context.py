@@ -129,7 +129,8 @@ class Context(Updates):
     that say what was wrong (`()` in any other turn). `levels` is how
     many levels of agents it allows below this one (None: it does not say), `sub_agents` are those that it declares for
     this one, as data: `delegating` obeys the one and adds the others. `call_path` says which request of whom this
-    session answers, such as `primary/desk.1`.
+    session answers, such as `primary/desk.1`; `transcripts` in which folder the runs that it starts keep theirs, if the
+    client said one ("" if not).
     """
 
     def __init__(
@@ -145,6 +146,7 @@ class Context(Updates):
         self.levels: Final[int | None] = briefing.levels
         self.sub_agents: Final[tuple[Message, ...]] = briefing.sub_agents
         self.call_path: Final[str] = session.place(briefing.call_path)
+        self.transcripts: Final[str] = briefing.transcripts
         self.session: Final = session
         self.cwd: Final[Path] = session.cwd
         self.client: Final = client

@@ -38,8 +38,10 @@ async def delegating(
     it allows no further level a request fails with `depth_exceeded`, and starts nothing.
     """
     from acp_client import Runner, SubAgents  # noqa: PLC0415  # most agents do their work themselves
+    from acp_client.record.place import within  # noqa: PLC0415  # as above
 
-    async with Runner(max_concurrency=max_concurrency, max_depth=context.levels) as runner:
+    transcripts = within(context.transcripts)
+    async with Runner(max_concurrency=max_concurrency, max_depth=context.levels, transcripts=transcripts) as runner:
         runner.call_paths = CallPaths(context.call_path, context.session.requests)
         yield SubAgents(
             _with_given(sub_agents, context),

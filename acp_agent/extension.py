@@ -17,6 +17,7 @@ from typing import Any, Final, TypeAlias
 
 from acp_client.protocol.errors import INVALID_PARAMS, RpcError
 from acp_client.record.format.call_path import CALL_PATH_KEY, PRIMARY, is_call_path, of_session, read_call_path
+from acp_client.record.format.lines import TRANSCRIPTS_KEY
 
 EXTENSION_KEY: Final = "acp-subagents"
 COMPLETE_METHOD: Final = "_acp_subagents/complete"
@@ -43,7 +44,8 @@ class Briefing:
     before the task, a string or any other JSON value; `result_schema` the JSON Schema that the completed value is held
     against, by the client; `faults` what was wrong with the value before, in a turn that asks for another; `levels` how
     many levels of agents there may be below this one; `sub_agents` those that the client declares for it, as data;
-    `call_path` which request this session answers. Nothing given is `()`, None and "".
+    `call_path` which request this session answers; `transcripts` the folder for those of the runs that this one
+    starts. Nothing given is `()`, None and "".
     """
 
     history: tuple[Message, ...] = ()
@@ -53,6 +55,7 @@ class Briefing:
     levels: int | None = None
     sub_agents: tuple[Message, ...] = ()
     call_path: str = ""
+    transcripts: str = ""
 
 
 @dataclass(slots=True)
@@ -94,6 +97,7 @@ def read_briefing(meta: Mapping[str, Any] | None) -> Briefing:
         levels=_levels(_depth(given, "depth"), _depth(given, "max_depth")),
         sub_agents=_objects(given, "sub_agents", MAX_SUB_AGENTS),
         call_path=_call_path(given),
+        transcripts=_folder(given, TRANSCRIPTS_KEY),
     )
 
 
@@ -169,6 +173,13 @@ def _call_path(given: Message) -> str:
     if path != "" and not is_call_path(path):
         raise _wrong(f".{CALL_PATH_KEY}", "must be a call path, such as primary/desk.1")
     return str(path)
+
+
+def _folder(given: Message, name: str) -> str:
+    folder = given.get(name, "")
+    if folder != "" and not (isinstance(folder, str) and Path(folder).is_absolute() and "\0" not in folder):
+        raise _wrong(f".{name}", "must be an absolute path")
+    return str(folder)
 
 
 def _levels(depth: int | None, max_depth: int | None) -> int | None:

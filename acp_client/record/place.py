@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from acp_client.record.format.lines import SUFFIX
+from acp_client.record.format.lines import SUFFIX, TRANSCRIPTS_KEY
 
 TRANSCRIPTS_VARIABLE: Final = "ACP_SUBAGENTS_TRANSCRIPTS"
 """The folder for the transcripts of runs that a process starts, named by the id of the run around it."""
@@ -41,6 +41,10 @@ class Place:
     def variables(self) -> dict[str, str]:
         """What the child of this run has in its environment."""
         return {TRANSCRIPTS_VARIABLE: str(self.children)}
+
+    def meta(self) -> dict[str, str]:
+        """What it is told with each prompt, if it knows our extension: it may have been started ahead of the run."""
+        return {TRANSCRIPTS_KEY: str(self.children)}
 
 
 class Transcripts:
@@ -113,7 +117,11 @@ def as_transcripts(given: Any) -> Transcripts | OneFile | None:
 
 def inherited(environment: Mapping[str, str]) -> Transcripts | None:
     """Where a process with this environment keeps its transcripts, if a run is around it that keeps one."""
-    folder = environment.get(TRANSCRIPTS_VARIABLE, "")
+    return within(environment.get(TRANSCRIPTS_VARIABLE, ""))
+
+
+def within(folder: str) -> Transcripts | None:
+    """Transcripts in the folder that a run has for those below it, as it is told; None for no absolute path."""
     if not os.path.isabs(folder):  # noqa: PTH117  # text
         return None
     transcripts = Transcripts(folder)

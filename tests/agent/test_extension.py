@@ -130,6 +130,15 @@ def test_the_levels_left_are_counted_from_where_the_client_puts_us(given: dict[s
     assert read_briefing({"acp-subagents": given}).levels == levels
 
 
+def test_the_folder_for_transcripts_is_an_absolute_path() -> None:
+    """Or none."""
+    assert read_briefing({"acp-subagents": {"transcripts": "/kept/x"}}).transcripts == "/kept/x"
+    assert read_briefing({"acp-subagents": {}}).transcripts == ""
+    for wrong in ("kept", 3, "/kept\0x"):
+        with pytest.raises(RpcError, match="transcripts must be an absolute path"):
+            read_briefing({"acp-subagents": {"transcripts": wrong}})
+
+
 @pytest.mark.parametrize(("when", "early"), [("before", ["Looker › early"]), ("after", [])])
 async def test_a_trace_goes_up_with_the_value_so_far_and_whole_with_the_answer(
     tmp_path: Path, when: str, early: list[str]

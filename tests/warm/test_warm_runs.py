@@ -11,9 +11,12 @@ import anyio
 import pytest
 
 from acp_client import AgentSpec, Limits, Runner, RunResult
-from tests.support.kernel import is_alive, marked, named, nothing_left
+from tests.record.kept import Kept
+from tests.support.kernel import REPO, is_alive, marked, named, nothing_left
 from tests.support.scenarios import QUICK
 from tests.support.warm.agent import noted, until_noted, warm_spec
+
+DELEGATING = REPO / "tests" / "agent" / "delegating_agent.py"
 
 
 async def _run(runner: Runner, spec: AgentSpec) -> RunResult:
@@ -295,3 +298,17 @@ async def test_the_marker_of_a_warm_process_is_its_own(tmp_path: Path) -> None:
             await runner.prewarm(spec, 1)
             (pid,) = noted(tmp_path, "initialize")
             assert pid in marked("-warm-")
+
+
+async def test_what_a_warm_agent_delegates_is_recorded_below_its_run(tmp_path: Path) -> None:
+    """It was started before there was a run: its place among the others comes with the prompt."""
+    spec = AgentSpec(command=(sys.executable, str(DELEGATING)), env={"PYTHONPATH": str(REPO)})
+    with nothing_left(), anyio.fail_after(60):
+        async with Runner(warm={spec: 1}, transcripts=tmp_path) as runner:
+            assert await runner.prewarm(spec, 1) == 1
+            result = await (await runner.start(spec, "levels 1")).result()
+    assert (result.reason, result.timings.spawn) == ("end_turn", 0.0)
+    top = Kept(tmp_path / f"{result.run_id}.jsonl")
+    assert top.frames[0]["method"] == "initialize"
+    below = [Kept(file).header for file in (tmp_path / result.run_id).glob("*.jsonl")]
+    assert [header.parent_run_id for header in below] == [result.run_id]

@@ -17,7 +17,7 @@ from acp_client.process.environment import ScrubbedEnvironment, argument_secrets
 from acp_client.process.redaction import Redactor
 from acp_client.process.spawn import Spawned, launch
 from acp_client.process.stderr import StderrEvents, StderrTail
-from acp_client.record.format.call_path import call_path_meta, call_path_variables
+from acp_client.record.format.call_path import call_path_meta, call_path_variables, without_call_path
 from acp_client.record.place import Place, without_place
 from acp_client.run.child.depth import Depth, read_depth, without_depth
 from acp_client.spec import AgentSpec
@@ -69,7 +69,8 @@ class Facts:
 
     def place_meta(self) -> dict[str, Any]:
         """Where the child is among the runs around it, for one that knows our extension."""
-        return self.depth.meta() | call_path_meta(self.call_path)
+        place = self.place.meta() if self.place is not None else {}
+        return self.depth.meta() | call_path_meta(self.call_path) | place
 
     def adopt(self, warm: WarmProcess) -> Iterable[bytes]:
         """Take a process that was started ahead of need; returns what it wrote to stderr until now."""
@@ -78,17 +79,16 @@ class Facts:
         return warm.stderr
 
     def plan(self) -> Plan:
-        """What the child is started with, but the run's own marker."""
-        variables = without_depth(self.environment.variables) | self.depth.variables()
-        variables |= call_path_variables(self.call_path)
-        variables = without_place(variables) | (self.place.variables() if self.place is not None else {})
-        return Plan(self.command, self.cwd, variables)
+        """What the child is started with, but what is this run's alone: its marker, its place among others."""
+        variables = without_depth(without_call_path(without_place(self.environment.variables)))
+        return Plan(self.command, self.cwd, variables | self.depth.variables())
 
     def launch(self) -> Spawned:
         """Start the child. Blocks; raises SpawnError."""
         plan = self.plan()
+        own = call_path_variables(self.call_path) | (self.place.variables() if self.place is not None else {})
         self.launched_at = time.monotonic()
-        return launch(plan.command, cwd=plan.cwd, env=plan.variables, run_id=self.run_id)
+        return launch(plan.command, cwd=plan.cwd, env={**plan.variables, **own}, run_id=self.run_id)
 
 
 def gather_facts(spec: AgentSpec, run_id: str) -> Facts:
