@@ -86,6 +86,7 @@ _HUMPS: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _SEPARATORS: Final = re.compile(r"[^A-Za-z0-9]+")
 _DIGITS: Final = "0123456789"
 _LONGEST_NAME_CHARS: Final = 256  # longer ones are not worth a place in the cache
+_LONGEST_PAIR_CHARS: Final = 768  # likewise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +125,7 @@ def scrub(
             secrets[value] = None
         if name in explicit:
             continue
-        if _is_let_through(name, passthrough) or not (secret or is_nesting(name)):
+        if (passthrough and _is_let_through(name, passthrough)) or not (secret or is_nesting(name)):
             variables[name] = value
         else:
             removed.append(name)
@@ -156,7 +157,8 @@ def argument_secrets(arguments: Sequence[str]) -> tuple[str, ...]:
 
 def is_secret(name: str, value: str) -> bool:
     """True if the name says that the value is secret, or the value itself does."""
-    return is_secret_name(name) or _is_secret_value(name, value)
+    judge = _seen_pair if len(name) + len(value) <= _LONGEST_PAIR_CHARS else _judge_pair
+    return judge(name, value)
 
 
 def is_secret_name(name: str) -> bool:
@@ -164,6 +166,7 @@ def is_secret_name(name: str) -> bool:
     return _name_is_secret(name) if len(name) <= _LONGEST_NAME_CHARS else _judge_name(name)
 
 
+@lru_cache(maxsize=1024)
 def is_nesting(name: str) -> bool:
     """True if the name tells a process what it runs inside of: ours, another harness's, npm's."""
     return name.startswith((OWN_PREFIX, _LIFECYCLE)) or _OTHER_MARKER.fullmatch(name) is not None
@@ -173,6 +176,10 @@ def _is_let_through(name: str, passthrough: Sequence[str]) -> bool:
     if name.startswith(OWN_PREFIX):
         return False
     return any(fnmatchcase(name, pattern) for pattern in passthrough)
+
+
+def _judge_pair(name: str, value: str) -> bool:
+    return is_secret_name(name) or _is_secret_value(name, value)
 
 
 def _is_secret_value(name: str, value: str) -> bool:
@@ -197,3 +204,4 @@ def _judge_name(name: str) -> bool:
 
 
 _name_is_secret = lru_cache(maxsize=1024)(_judge_name)  # the same few hundred names for every child
+_seen_pair = lru_cache(maxsize=1024)(_judge_pair)  # and values

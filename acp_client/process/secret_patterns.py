@@ -11,7 +11,7 @@ group all of the match is the secret.
 
 import re
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from typing import Final
 
 LONGEST_HEAD_CHARS: Final = 16 * 1024
@@ -105,9 +105,6 @@ _TOKENS: Final = (
     ("figd_", r"[\w-]{20}"),
     ("PMAK-", r"[A-Za-z0-9]{24}"),
 )
-
-_LONGEST_KEPT_CHARS: Final = 512
-"""Of a value: longer ones are not worth a place in the cache."""
 
 # A private key as a file, as one line with `\n` in it, indented, numbered, or with its line ends
 # lost to spaces. Cut off before its END line it is still taken whole.
@@ -284,15 +281,10 @@ def begun_logins() -> re.Pattern[str]:
 
 
 def holds_secret(value: str) -> bool:
-    """True if a URL with a login, a private key, a JWT or a known token stands anywhere in it."""
-    return _seen_to_hold(value) if len(value) <= _LONGEST_KEPT_CHARS else _holds(value)
+    """True if a URL with a login, a private key, a JWT or a known token stands anywhere in it.
 
-
-def _holds(value: str) -> bool:
-    """Most values hold none of the words: nothing is compiled for them, which takes longer than a spawn."""
+    Most values hold none of the words: nothing is compiled for them, which takes longer than a spawn.
+    """
     if token_needles().may_match(value) and tokens().search(value) is not None:
         return True
     return "://" in value and "@" in value and url_logins().search(value) is not None
-
-
-_seen_to_hold = lru_cache(maxsize=1024)(_holds)  # the same environment for every child

@@ -10,6 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from inspect import signature
 from threading import Lock
 from typing import Any, TypeAlias
 
@@ -70,6 +71,7 @@ class Dispatcher:
             async def call(request: TheirRequest, /, **_params: Any) -> Any:
                 return Success(await _answer(handler, request))
 
+            call.__signature__ = signature(call)  # type: ignore[attr-defined]  # asked for with every request
             return call
 
         return {name: method(handler) for name, handler in self._handlers.items()}

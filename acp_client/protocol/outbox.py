@@ -53,7 +53,7 @@ class Outbox:
         self._on_lost = on_lost
         self._frames: deque[_Frame] = deque()
         self._wake = anyio.Event()
-        self._changed = anyio.Event()
+        self._changed: anyio.Event | None = None
         self._tap = os.environ.get(TAP_VARIABLE)
         self.answer_bytes = 0
         self.lost = anyio.Event()
@@ -86,17 +86,20 @@ class Outbox:
 
     def signal(self) -> None:
         """Wake those who wait for a change."""
-        self._changed.set()
-        self._changed = anyio.Event()
+        if self._changed is not None:
+            self._changed.set()
+            self._changed = None
 
     async def changed(self) -> None:
         """Return after the next change: something was written, dropped or answered. Safe to cancel."""
+        if self._changed is None:
+            self._changed = anyio.Event()
         await self._changed.wait()
 
     async def flush(self) -> None:
         """Return when nothing is left to write. Safe to cancel; the caller bounds it."""
         while self._frames:
-            await self._changed.wait()
+            await self.changed()
 
     async def write_loop(self) -> None:
         """The one writer that waits. Runs until cancelled."""

@@ -171,8 +171,8 @@ class Peer:
         answer = Answer(code=INTERNAL_ERROR, message="the connection is closing")
         try:
             with scope:
-                async with self._loading:
-                    if self._dispatcher.needs_loading(request.method):
+                if self._dispatcher.needs_loading(request.method):
+                    async with self._loading:
                         await in_thread(self._dispatcher.load)
                 answer = await self._dispatcher.dispatch(request)
             if scope.cancelled_caught:

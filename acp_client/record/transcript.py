@@ -13,7 +13,6 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 import anyio
-import anyio.to_thread
 
 from acp_client._version import __version__
 from acp_client.logs import get_logger
@@ -29,6 +28,7 @@ from acp_client.record.sink import STDERR, TranscriptSink
 from acp_client.record.tap import Tap
 from acp_client.record.writer import RunQueue, Writer
 from acp_client.spec import AgentSpec
+from acp_client.threads import in_daemon_thread
 
 ROOM_SECONDS: Final = 0.25
 """How long a thread waits for room before it looks again."""
@@ -225,6 +225,6 @@ def transcript_of(
 async def _in_own_thread(wait: Callable[[float], object]) -> None:
     """A wait in a thread that no other work needs; where there is none, a short sleep. Safe to cancel."""
     try:
-        await anyio.to_thread.run_sync(wait, ROOM_SECONDS, abandon_on_cancel=True, limiter=anyio.CapacityLimiter(1))
+        await in_daemon_thread(lambda: wait(ROOM_SECONDS))
     except RuntimeError:  # the system starts no thread any more
         await anyio.sleep(ROOM_SECONDS / 10)

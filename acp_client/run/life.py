@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import anyio
+import anyio.lowlevel
 
 from acp_client.admission.gate import Ticket
 from acp_client.logs import clean_with, get_logger
@@ -176,6 +177,7 @@ class Life:
             await self._verdict.interrupt(self._talk.hold)
             await self._wind_down(peer, process)
             self._settle_answer(peer)
+            await anyio.lowlevel.checkpoint()  # whoever waits for the answer goes first
             await self._finish(peer, process)
             tasks.cancel_scope.cancel()
 

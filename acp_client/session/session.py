@@ -176,14 +176,18 @@ class Session:
             self.complete(params.get("result"))
 
     def on_texts(self, texts: list[str], like: dict[str, Any]) -> None:
-        """Further chunks of the answer are taken at once where nobody looks at each; else as any update."""
-        if self._looks or self._hub.listening or self.turn.phase != "running" or not _is_answer(like, self.id):
+        """Further chunks of the answer are taken at once where nothing must be looked at; else as any update."""
+        if self._looks or self.turn.phase != "running" or not _is_answer(like, self.id):
             for text in texts:
                 self.on_notification(with_text(like, text))
+            return
+        message_id = like["params"]["update"].get("messageId")
+        self.frames += len(texts)
+        self.turn.answer.add("".join(texts), message_id)
+        if self._hub.listening:
+            self._hub.put_texts(texts, message_id)
         else:
-            self.frames += len(texts)
             self._hub.early_lost += len(texts)
-            self.turn.answer.add("".join(texts), like["params"]["update"].get("messageId"))
 
     def complete(self, value: Any) -> bool:
         """Take the first value of the turn; False for one that comes second, before the prompt or after the end."""

@@ -1,6 +1,7 @@
 """The stream between a run and its readers: bounded, one wake-up a read, typed only when it is read.
 
-The run appends raw updates without waiting; the reader turns them into typed events in its own task. A reader that is
+The run appends raw updates, or the text and message of a chunk alone, without waiting; the reader turns them into typed
+events in its own task. A reader that is
 too slow loses events, which are counted; it never holds the run.
 """
 
@@ -13,7 +14,7 @@ from typing import Any, Final
 import anyio
 
 from acp_client.outcome.result import RunResult
-from acp_client.session.events import Event, EventsLost, RunEnded, to_event
+from acp_client.session.events import Event, EventsLost, RunEnded, TextChunk, to_event
 
 EARLY_EVENTS: Final = 256
 """Kept until a first reader comes, so that one who asks right after `start` misses nothing."""
@@ -49,6 +50,15 @@ class EventHub:
         for stream in self._streams:
             if not stream.offer(event):
                 self.dropped += 1
+
+    def put_texts(self, texts: list[str], message_id: str | None) -> None:
+        """Offer a chunk of the answer for each text: all that one read has brought of them."""
+        chunks: list[Any] = [(text, message_id) for text in texts]
+        if self._early is not None:
+            for chunk in chunks:
+                self.put(chunk)
+        for stream in self._streams:
+            self.dropped += stream.offer_all(chunks)
 
     def wake(self, read_bytes: int = 0) -> None:
         """Wake the readers, once for all that a read of so many bytes brought."""
@@ -97,6 +107,18 @@ class EventStream(AsyncIterator[Event]):
         self._buffer.append(event)
         return True
 
+    def offer_all(self, events: list[Any]) -> int:
+        """Take as many as there is room for; returns how many are lost."""
+        room = max(0, self._max - len(self._buffer)) if self._bytes <= MAX_STREAM_BYTES else 0
+        if self._lost and room and events:
+            self._buffer.append(EventsLost(self._lost))
+            self._lost = 0
+            room = max(1, room - 1)  # as above: the note takes a place, but not the only one
+        self._buffer.extend(events[:room])
+        lost = max(0, len(events) - room)
+        self._lost += lost
+        return lost
+
     def wake(self, read_bytes: int = 0) -> None:
         """Let whoever reads go on."""
         self._bytes = self._bytes + read_bytes if self._buffer else 0
@@ -120,6 +142,8 @@ class EventStream(AsyncIterator[Event]):
         event = self._buffer.popleft()
         if not self._buffer:
             self._bytes = 0
+        if type(event) is tuple:
+            return TextChunk(*event)
         return event if isinstance(event, Event) else to_event(event)
 
     def _finish(self) -> Event:

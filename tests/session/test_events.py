@@ -231,6 +231,31 @@ async def test_a_stream_never_holds_more_than_its_bound_and_one_note() -> None:
     assert len(stream._buffer) == 3
 
 
+@pytest.mark.parametrize("room", [1, 2, 5, 100])
+@pytest.mark.parametrize("reader_comes", ["before", "after"])
+async def test_texts_of_one_read_are_the_same_events_as_one_after_another(room: int, reader_comes: str) -> None:
+    """In their order, with the same losses at the same places, for a reader that comes at any time."""
+    told = []
+    for at_once in (False, True):
+        hub = EventHub(room)
+        stream = hub.stream() if reader_comes == "before" else None
+        seen = []
+        for batch in (["a", "b"], ["c"], [], ["d", "e", "f"]):
+            if at_once:
+                hub.put_texts(batch, "m")
+            else:
+                for word in batch:
+                    hub.put({**text(word), "messageId": "m"})
+            hub.wake(10)
+            if stream is not None and batch == ["c"]:
+                with anyio.fail_after(SECONDS):
+                    seen.append(await anext(stream))
+        hub.close(RESULT)
+        told.append((seen + await read(stream or hub.stream()), hub.dropped, hub.early_lost))
+    assert told[0] == told[1]
+    assert TextChunk("a", "m") in told[0][0]
+
+
 async def test_two_tasks_may_read_one_stream() -> None:
     """Each event goes to one of them, and both end with the run."""
     hub = EventHub(10)

@@ -1,8 +1,9 @@
 """What comes in: many small updates, with and without a reader, one that stalls, large frames, and memory."""
 
 import statistics
+import tempfile
 
-from acp_client import Runner
+from acp_client import Runner, Transcripts
 from scripts.benchmarks import typescript
 from scripts.benchmarks.contenders import Child, Contender, official, ours, read_all
 from scripts.benchmarks.rounds import measure, workers
@@ -11,6 +12,9 @@ from scripts.benchmarks.table import Finding, Sizes
 MICRO = 1e6
 MIB = 1024 * 1024
 STALLED_MIB = 10.0
+RECORDED = "ours, with a transcript"
+RECORDED_AT_MOST = 4.0
+"""All frames are written, redacted: what that may cost a flood of the smallest; the rest of a run hardly notices."""
 HELD_UP = 1.5
 """A stalled reader costs a run the noise of two measurements, not its two seconds."""
 
@@ -20,22 +24,29 @@ async def updates(child: Child, sizes: Sizes) -> list[Finding]:
     count = sizes.of(100_000)
     command = (*child, str(count))
     finding = Finding(f"{count} small updates in a turn, each", "us")
-    async with Runner() as runner:
-        contenders: dict[str, Contender] = {
-            "ours": ours(runner),
-            "ours, live reader": ours(runner, reader=read_all),
-            "official SDK": official,
-        }
-        try:
-            contenders[typescript.NAME] = typescript.client()
-        except typescript.UnavailableError as error:
-            finding.skipped[typescript.NAME] = str(error)
-        timings = await measure(contenders, command, rounds=sizes.times(7))
+    with tempfile.TemporaryDirectory() as folder:
+        async with Runner() as runner, Runner(transcripts=Transcripts(folder, max_files=1)) as recording:
+            timings = await measure(_clients(runner, recording, finding), command, rounds=sizes.times(7))
     finding.figures = {name: MICRO / count * statistics.median(row.prompt) for name, row in timings.items()}
     finding.faster("ours", "official SDK", 10.0)
     finding.faster("ours", typescript.NAME, 4.0)
     finding.faster("ours, live reader", "official SDK", 5.0)
+    finding.ratio(RECORDED, "ours", RECORDED_AT_MOST)
     return [finding]
+
+
+def _clients(runner: Runner, recording: Runner, finding: Finding) -> dict[str, Contender]:
+    contenders: dict[str, Contender] = {
+        "ours": ours(runner),
+        "ours, live reader": ours(runner, reader=read_all),
+        RECORDED: ours(recording),
+        "official SDK": official,
+    }
+    try:
+        contenders[typescript.NAME] = typescript.client()
+    except typescript.UnavailableError as error:
+        finding.skipped[typescript.NAME] = str(error)
+    return contenders
 
 
 async def stalled(child: Child, sizes: Sizes) -> list[Finding]:
