@@ -160,6 +160,7 @@ def find(
             environment = _laid_out(pid, headless=standing.headless)
             if environment is None:
                 unclear.append(pid)
+                continue
             for tree in by_session.values() if environment else ():
                 if tree.marker.encode() in environment:
                     found.setdefault(tree.pgid, []).append(pid)
