@@ -31,7 +31,9 @@ CROWD_PAUSE: Final = 4
 MAX_PAUSE_SECONDS: Final = 0.25
 """However long a look took: those who wait for the next one have graces to keep."""
 
-EXEC_LOOKS: Final = 25
+EMPTY_LOOKS: Final = 3
+"""An environment is empty, or that of a process that has gone, if it was so in each of these."""
+EXEC_LOOKS: Final = 150
 EXEC_SECONDS: Final = 0.002
 """How often, and after which pause, a process is looked at again that was met in the middle of an exec: it takes less
 than a millisecond, unless the machine is busy."""
@@ -168,12 +170,13 @@ def find(
         if session in by_session:
             found.setdefault(session, []).append(pid)
         elif session not in leaders:
-            environment = _environment(pid, headless=standing.headless)
+            environment = _laid_out(pid, headless=standing.headless)
+            if environment is None:
+                unclear.append(pid)
+                continue
             for tree in by_session.values() if environment else ():
                 if tree.marker.encode() in environment:
                     found.setdefault(tree.pgid, []).append(pid)
-            if environment == b"" and _is_in_exec(pid):
-                unclear.append(pid)
     return unclear
 
 
@@ -225,6 +228,16 @@ def _environment(pid: int, *, headless: bool) -> bytes:
         if environment not in (b"", HIDDEN):
             return environment
     return _read(f"/proc/{pid}/environ")
+
+
+def _laid_out(pid: int, *, headless: bool) -> bytes | None:
+    """The environment; None in the middle of an exec. An exec may end, and the next begin, between two looks at it."""
+    for _ in range(EMPTY_LOOKS):
+        if environment := _environment(pid, headless=headless):
+            return environment
+        if _is_in_exec(pid):
+            return None
+    return b""
 
 
 def _threads(pid: int) -> list[str]:

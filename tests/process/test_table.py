@@ -14,6 +14,7 @@ import anyio.lowlevel
 import pytest
 
 from acp_client import Limits, run_subagent
+from acp_client.process import table
 from acp_client.process.spawn import MARKER_VARIABLE
 from acp_client.process.table import INLINE_CANDIDATES, YOUNG_SECONDS, ProcessTable, Tree, candidates, few_since, find
 from tests.support.kernel import HEADLESS, is_alive, nothing_left
@@ -174,3 +175,28 @@ async def test_a_crowd_is_looked_at_in_a_thread_and_not_all_the_time() -> None:
             found = await table.survivors(Tree(-1, "table-test-a", 0))
             assert found is not None
             assert set(found) == pids
+
+
+@pytest.mark.parametrize("execs", [1, 2])
+def test_a_process_whose_exec_ends_between_two_looks_at_it_is_found(
+    execs: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its environment was not there when it was read, and was when it was asked whether it is in an exec."""
+    reads: list[str] = []
+    read = table._read
+
+    def late(path: str) -> bytes:
+        if path.endswith("/environ"):
+            reads.append(path)
+            if len(reads) <= execs:
+                return b""
+        return read(path)
+
+    with subprocess.Popen(["sleep", "600"], env={MARKER_VARIABLE: "that-one"}) as process:
+        try:
+            monkeypatch.setattr(table, "_read", late)
+            found: dict[int, list[int]] = {}
+            assert find([Tree(2**22 + 1, "that-one")], [process.pid], (), found) == []
+            assert found == {2**22 + 1: [process.pid]}
+        finally:
+            process.kill()
