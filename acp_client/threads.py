@@ -1,12 +1,15 @@
-"""Blocking calls off the loop, in threads of our own that end with their call.
+"""Blocking calls off the loop, in threads of our own.
 
-Owns how a thread is started and how its end wakes the task that waits, on either loop. Not anyio's threads: a program
-that keeps all of those busy, perhaps waiting for runs of ours, must not keep us from starting or ending a process; and
-on asyncio an idle one of them holds up the program's end for ever if a third Ctrl-C breaks off the loop's own clean-up.
+Owns the threads, how many there are, and how the end of a call wakes the task that waits, on either loop. Not anyio's
+threads: a program that keeps all of those busy, perhaps waiting for runs of ours, must not keep us from starting or
+ending a process; and on asyncio an idle one of them holds up the program's end for ever if a third Ctrl-C breaks off
+the loop's own clean-up. No program waits for these: what they do is short, or of no use any more.
 """
 
 from __future__ import annotations
 
+import os
+import queue
 import sys
 import threading
 from collections.abc import Callable
@@ -17,8 +20,10 @@ from anyio.lowlevel import RunVar
 
 THREADS: Final = 8
 """At once, for all runs of an event loop. Each call takes milliseconds; more threads only queue for the kernel."""
-
+IDLE_SECONDS: Final = 5.0
+"""A thread that has nothing to do for so long ends. To start one costs more than most of the calls."""
 THREAD_NAME: Final = "acp-subagents"
+
 _limiter: Final = RunVar[anyio.CapacityLimiter]("acp_subagents_threads")
 _Value = TypeVar("_Value")
 
@@ -31,9 +36,14 @@ async def in_thread(call: Callable[[], _Value], discard: Callable[[_Value], None
     that nothing is lost.
     """
     work = _Work(call, discard)
-    async with _own_limiter():
+    limiter = _own_limiter()
+    try:
+        limiter.acquire_nowait()
+    except anyio.WouldBlock:
+        await limiter.acquire()
+    try:
         try:
-            work.start(daemon=False)
+            _Worker.give(work.run)
         except RuntimeError:
             return call()
         try:
@@ -43,16 +53,18 @@ async def in_thread(call: Callable[[], _Value], discard: Callable[[_Value], None
             work.give_up()
             raise
         return work.outcome()
+    finally:
+        limiter.release()
 
 
 async def in_daemon_thread(call: Callable[[], _Value]) -> _Value:
-    """What `call` returns, or raises, however long it takes: neither a cancel nor the program's end waits for it.
+    """What `call` returns, or raises, however long it takes: a cancel does not wait for it.
 
     Raises:
         RuntimeError: the system starts no thread any more.
     """
     work = _Work(call, None)
-    work.start(daemon=True)
+    _Worker.give(work.run)
     await work.done.wait()
     return work.outcome()
 
@@ -70,9 +82,6 @@ class _Work(Generic[_Value]):
         self._returned: list[_Value] = []
         self._raised: BaseException | None = None
 
-    def start(self, *, daemon: bool) -> None:
-        threading.Thread(target=self._run, name=THREAD_NAME, daemon=daemon).start()
-
     def outcome(self) -> _Value:
         """Of a call that is done. Once."""
         if self._raised is not None:
@@ -84,7 +93,8 @@ class _Work(Generic[_Value]):
             self._given_up = True
             self._discard_all()
 
-    def _run(self) -> None:
+    def run(self) -> None:
+        """In the thread."""
         try:
             value = self._call()
         except BaseException as error:  # noqa: BLE001  # raised where it is waited for
@@ -104,6 +114,42 @@ class _Work(Generic[_Value]):
             value = self._returned.pop()
             if self._discard is not None:
                 self._discard(value)
+
+
+class _Worker:
+    """A thread that does what it is given, one call after another, until nothing has come for `IDLE_SECONDS`."""
+
+    idle: Final[list[_Worker]] = []
+
+    def __init__(self) -> None:
+        self._given: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+
+    @classmethod
+    def give(cls, run: Callable[[], None]) -> None:
+        """Have it run by an idle thread, or by a new one. Raises RuntimeError where none can be started."""
+        try:
+            worker = cls.idle.pop()
+        except IndexError:
+            worker = cls()
+            threading.Thread(target=worker._work, name=THREAD_NAME, daemon=True).start()
+        worker._given.put(run)
+
+    def _work(self) -> None:
+        while True:
+            try:
+                run = self._given.get(timeout=IDLE_SECONDS)
+            except queue.Empty:
+                try:
+                    self.idle.remove(self)
+                except ValueError:  # it was chosen at this moment: something comes
+                    continue
+                return
+            run()
+            del run  # what it holds is not kept while nothing is to be done
+            self.idle.append(self)
+
+
+os.register_at_fork(after_in_child=_Worker.idle.clear)
 
 
 def _waker() -> Callable[[Callable[[], None]], object]:

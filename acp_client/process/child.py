@@ -71,6 +71,11 @@ class AgentProcess:
         state = "reaped" if self.released else "exited" if self.exited.is_set() else "running"
         return f"<AgentProcess {self.pid} {state}>"
 
+    @property
+    def has_ended(self) -> bool:
+        """Neither `watch` nor `drain_stderr` waits any more."""
+        return self.exited.is_set() and self.stderr_ended.is_set()
+
     async def drain_stderr(
         self, feed: Callable[[bytes], None], pause: Callable[[], Awaitable[None]] | None = None
     ) -> None:

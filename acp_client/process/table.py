@@ -55,7 +55,7 @@ class ProcessTable:
 
     def __init__(self) -> None:
         self.leaders: set[int] = set()
-        self._lock = anyio.Lock()
+        self._lock = anyio.Lock(fast_acquire=True)
         self._next: _Look | None = None
         self._rest_until = 0.0
 

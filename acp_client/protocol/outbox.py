@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
@@ -52,7 +52,8 @@ class Outbox:
         self._transport = transport
         self._on_lost = on_lost
         self._frames: deque[_Frame] = deque()
-        self._wake = anyio.Event()
+        self._start: Callable[[Callable[[], Awaitable[None]]], object] | None = None
+        self.is_writing = False
         self._changed: anyio.Event | None = None
         self._tap = os.environ.get(TAP_VARIABLE)
         self.answer_bytes = 0
@@ -72,8 +73,21 @@ class Outbox:
             self.clear()
         elif len(self._frames) == 1:
             self._write_some()
-        if self._frames:
-            self._wake.set()
+        self._write_rest_later()
+
+    def open(self, start: Callable[[Callable[[], Awaitable[None]]], object]) -> None:
+        """From now on what does not fit into the pipe at once is written by a task, which `start` starts."""
+        self._start = start
+        self._write_rest_later()
+
+    def close(self) -> None:
+        """No task may be started any more."""
+        self._start = None
+
+    def _write_rest_later(self) -> None:
+        if self._frames and self._start is not None and not self.is_writing:
+            self.is_writing = True
+            self._start(self._write_rest)
 
     def clear(self) -> None:
         """Drop what is queued."""
@@ -101,14 +115,14 @@ class Outbox:
         while self._frames:
             await self.changed()
 
-    async def write_loop(self) -> None:
-        """The one writer that waits. Runs until cancelled."""
-        while True:
-            await self._wake.wait()
-            self._wake = anyio.Event()
+    async def _write_rest(self) -> None:
+        """The one writer that waits."""
+        try:
             while self._frames:
                 await self._transport.wait_sendable()
                 self._write_some()
+        finally:
+            self.is_writing = False
 
     def _write_some(self) -> None:
         try:

@@ -80,17 +80,23 @@ class Peer:
         """Read until EOF, then let handlers finish for `drain_seconds` and cancel the rest. Safe to cancel."""
         async with anyio.create_task_group() as tasks:
             self._tasks = tasks
-            tasks.start_soon(self._outbox.write_loop)
+            self._outbox.open(tasks.start_soon)
             try:
                 await self._read_loop()
-                with anyio.move_on_after(self._drain_seconds):
-                    while self._handlers or self._outbox:
-                        await self._outbox.changed()
+                if self._handlers or self._outbox:
+                    await self._drain()
             finally:
                 self._ended = True
+                self._outbox.close()
                 if not isinstance(sys.exception(), Exception):  # a fault of ours is not the other side's end
                     self._pending.lose_all()
-                tasks.cancel_scope.cancel()
+                if self._handlers or self._outbox.is_writing:
+                    tasks.cancel_scope.cancel()
+
+    async def _drain(self) -> None:
+        with anyio.move_on_after(self._drain_seconds):
+            while self._handlers or self._outbox:
+                await self._outbox.changed()
 
     def read_pending(self) -> None:
         """Handle what has arrived and was not read yet, without waiting: at most what a pipe holds."""

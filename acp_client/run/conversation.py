@@ -209,7 +209,7 @@ class Conversation:
             self.session.note_trace(answer)
             turn.fold_prompt_usage(answer.get("usage"))  # a turn that is complete is not ended by what it cost
         else:
-            self._verdict.decide(ending_of(outcome, "prompt", "session/prompt"))
+            self._verdict.decide(ending_of(outcome, "prompt", "session/prompt"), by_itself=True)
         self.spending.end_turn()
         ending = self._verdict.ending
         turn.phase = "late" if ending is None or ending.reason in OWN_WORDS else "closed"
@@ -218,7 +218,7 @@ class Conversation:
     def _decide_turn(self, ending: Ending) -> None:
         """A turn that ends well decides only with what is wanted; `hold` goes on otherwise."""
         if ending.reason != "end_turn" or self._verdict.ending is not None or self.answering.is_there():
-            self._verdict.decide(ending)
+            self._verdict.decide(ending, by_itself=True)
 
     async def watch_clock(self) -> None:
         """Decide when a deadline passes. One timer for all of them; returns once anything is decided."""
@@ -226,7 +226,9 @@ class Conversation:
         looked = clock.began
         while self._verdict.ending is None:
             at = clock.next_look(looked)
-            await anyio.sleep_until(at)
+            with anyio.CancelScope(deadline=at):
+                await self._verdict.decided.wait()
+                return
             looked = anyio.current_time()
             if looked - at > HELD_UP_SECONDS:
                 clock.forgive(looked - at)

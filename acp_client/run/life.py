@@ -179,7 +179,8 @@ class Life:
             self._settle_answer(peer)
             await anyio.lowlevel.checkpoint()  # whoever waits for the answer goes first
             await self._finish(peer, process)
-            tasks.cancel_scope.cancel()
+            if self._talk.offering is not None or not (self._eof.is_set() and process.has_ended):
+                tasks.cancel_scope.cancel()  # else all of them end by themselves
 
     async def _read(self, peer: Peer) -> None:
         await peer.run()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from typing import Final
 
 import anyio
 
@@ -14,13 +15,18 @@ class Verdict:
 
     def __init__(self) -> None:
         self.ending: Ending | None = None
+        self.decided: Final = anyio.Event()
         self._scope: anyio.CancelScope | None = None
 
-    def decide(self, ending: Ending) -> None:
-        """A terminal cause: the first one counts, and breaks off the step that is awaited."""
+    def decide(self, ending: Ending, *, by_itself: bool = False) -> None:
+        """A terminal cause: the first one counts, and breaks off the step that is awaited.
+
+        Not one that ends `by_itself` at once, since this is what it waits for: to break off is not free.
+        """
         if self.ending is None:
             self.ending = ending
-            if self._scope is not None:
+            self.decided.set()
+            if self._scope is not None and not by_itself:
                 self._scope.cancel()
 
     async def interrupt(self, step: Callable[[], Awaitable[object]]) -> None:

@@ -39,7 +39,7 @@ WHY = {
     "threads.py:in_daemon_thread": "cancelled with the run's tasks, after the ladder",
     "protocol/outbox.py:Outbox.changed": CALLER,
     "protocol/outbox.py:Outbox.flush": CALLER,
-    "protocol/outbox.py:Outbox.write_loop": "cancelled when the reader ends",
+    "protocol/outbox.py:Outbox._write_rest": "cancelled when the reader ends",
     "protocol/outbox.py:Pending.wait": CALLER,
     "protocol/peer.py:Peer.answer_all": CALLER,
     "protocol/peer.py:Peer.flush": CALLER,

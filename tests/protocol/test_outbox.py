@@ -43,7 +43,7 @@ class Wire:
 async def writing(wire: Wire) -> AsyncIterator[None]:
     """The writer runs."""
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(wire.outbox.write_loop)
+        wire.outbox.open(tasks.start_soon)
         with anyio.fail_after(SECONDS):
             yield
         tasks.cancel_scope.cancel()
@@ -175,7 +175,7 @@ async def test_a_pipe_that_takes_nothing_though_it_said_so_is_asked_again() -> N
     outbox = Outbox(Sluggish(ours._incoming, ours._outgoing), lambda _request: None)
     outbox.put(b"abcdef", "")
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(outbox.write_loop)
+        outbox.open(tasks.start_soon)
         with anyio.fail_after(SECONDS):
             await outbox.flush()
         tasks.cancel_scope.cancel()
