@@ -8,6 +8,7 @@ from typing import Any
 import anyio
 import pytest
 
+from acp_client import threads
 from acp_client.protocol.dispatch import Dispatcher
 from acp_client.protocol.errors import METHOD_NOT_FOUND, TOO_MANY_REQUESTS
 from acp_client.protocol.link import MAX_THEIR_REQUESTS
@@ -43,7 +44,7 @@ async def test_handlers_are_loaded_where_no_thread_can_be_started(monkeypatch: p
     """On the loop, then."""
     loaded: list[threading.Thread] = []
 
-    def refuse(_thread: threading.Thread) -> None:
+    def refuse(_work: Any, **_how: bool) -> None:
         raise RuntimeError("can't start new thread")
 
     class Watched(Dispatcher):
@@ -51,7 +52,7 @@ async def test_handlers_are_loaded_where_no_thread_can_be_started(monkeypatch: p
             loaded.append(threading.current_thread())
             super().load()
 
-    monkeypatch.setattr(threading.Thread, "start", refuse)
+    monkeypatch.setattr(threads._Work, "start", refuse)
 
     ours, far = memory_pair()
     desk = Desk()
