@@ -230,7 +230,8 @@ class AgentProcess:
         self._stderr.close()
         if self._pidfd is not None:
             pidfd, self._pidfd = self._pidfd, None
-            anyio.notify_closing(pidfd)
+            if not self.exited.is_set():
+                anyio.notify_closing(pidfd)
             os.close(pidfd)
         if self.exited.is_set():  # else it may not be dead yet, and the guardian keeps it in mind
             GUARDIAN.forget(self.pid)

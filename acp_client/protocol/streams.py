@@ -7,6 +7,7 @@ bounded like a pipe, so that back-pressure is the same as in life.
 from __future__ import annotations
 
 import contextlib
+import inspect
 import os
 import signal
 import stat
@@ -49,6 +50,7 @@ class FdReader:
         self._waits = _make_non_blocking(fd)
         self._may_block = self._waits and os.get_blocking(fd)
         self._bytes_left: int | None = None
+        self._is_waited_for = False
         _OPEN.add(self)
 
     async def receive(self) -> bytes:
@@ -56,7 +58,7 @@ class FdReader:
         while (fd := self._fd) is not None:
             try:
                 if self._waits and self._bytes_left is None:
-                    await anyio.wait_readable(fd)
+                    await self._wait(fd)
                 else:
                     await anyio.lowlevel.checkpoint()
                 return self._read()
@@ -66,6 +68,13 @@ class FdReader:
             except anyio.ClosedResourceError:  # woken by `finish` or `close`
                 continue
         return b""
+
+    async def _wait(self, fd: int) -> None:
+        self._is_waited_for = True
+        try:
+            await anyio.wait_readable(fd)
+        finally:
+            self._is_waited_for = False
 
     def receive_nowait(self) -> bytes:
         """What is in the pipe now; empty if there is nothing."""
@@ -78,14 +87,14 @@ class FdReader:
         """The writer is gone: `receive` gives what is in the pipe now, then EOF, though others may hold the pipe."""
         if self._fd is not None and self._bytes_left is None:
             self._bytes_left = MAX_PIPE_BYTES
-            if self._waits:
+            if self._is_waited_for:
                 anyio.notify_closing(self._fd)
 
     def close(self) -> None:
         """Close the descriptor; a task that waits in `receive` gets EOF. Idempotent."""
         if self._fd is not None:
             fd, self._fd = self._fd, None
-            _close(fd, waited_for=self._waits)
+            _close(fd, waited_for=self._is_waited_for)
 
     def abandon(self) -> None:
         """In the child of a fork: close what is the parent's, and touch no event loop."""
@@ -115,6 +124,7 @@ class FdTransport(FdReader):
         super().__init__(read_fd)
         self._write_fd: int | None = write_fd
         self._writes_wait = _make_non_blocking(write_fd)
+        self._is_room_waited_for = False
 
     def send_nowait(self, data: memoryview) -> int:
         """Write what fits. Raises BrokenPipeError (an OSError) when the reader is gone or we have closed."""
@@ -130,8 +140,12 @@ class FdTransport(FdReader):
         if self._write_fd is None or not self._writes_wait:
             await anyio.lowlevel.checkpoint()
             return
-        with contextlib.suppress(anyio.ClosedResourceError):  # closed meanwhile: the next write says so
-            await anyio.wait_writable(self._write_fd)
+        self._is_room_waited_for = True
+        try:
+            with contextlib.suppress(anyio.ClosedResourceError):  # closed meanwhile: the next write says so
+                await anyio.wait_writable(self._write_fd)
+        finally:
+            self._is_room_waited_for = False
 
     def abandon(self) -> None:
         """As for the reader, for both descriptors."""
@@ -144,7 +158,7 @@ class FdTransport(FdReader):
         """Close the writing descriptor. Idempotent."""
         if self._write_fd is not None:
             fd, self._write_fd = self._write_fd, None
-            _close(fd, waited_for=self._writes_wait)
+            _close(fd, waited_for=self._is_room_waited_for)
 
     def close(self) -> None:
         """Close both descriptors. Idempotent."""
@@ -152,9 +166,13 @@ class FdTransport(FdReader):
         super().close()
 
 
+_getsignal: Final = inspect.unwrap(signal.getsignal)
+"""Without the conversion to an enum, which takes longer than a small write."""
+
+
 def write_quietly(fd: int, data: bytes | memoryview) -> int:
     """`os.write` that raises BrokenPipeError even where the program has SIGPIPE at its default, which would end it."""
-    if signal.getsignal(signal.SIGPIPE) is not signal.SIG_DFL:
+    if _getsignal(signal.SIGPIPE) != signal.SIG_DFL:
         return os.write(fd, data)
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGPIPE})
     try:

@@ -52,6 +52,7 @@ WHY = {
     "protocol/dispatch.py:Dispatcher._load.method.call": "the handler, cancelled when the reader ends",
     "protocol/dispatch.py:_answer": "the handler, cancelled when the reader ends",
     "protocol/streams.py:FdReader.receive": LADDER,
+    "protocol/streams.py:FdReader._wait": LADDER,
     "protocol/streams.py:FdTransport.wait_sendable": "returns when the descriptor is closed",
     "protocol/streams.py:MemoryTransport.receive": "a test's own pair",
     "protocol/streams.py:MemoryTransport.wait_sendable": "a test's own pair",
