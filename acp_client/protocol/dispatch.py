@@ -20,6 +20,10 @@ from acp_client.protocol.states import TheirRequest
 Handler: TypeAlias = Callable[[TheirRequest], Awaitable[Any]]
 """Takes the request, returns the JSON-ready result, or raises `RpcError` for an error answer."""
 
+Rest: TypeAlias = Callable[[], Awaitable[Any]]
+AtOnce: TypeAlias = Callable[[TheirRequest], "dict[str, Any] | Rest"]
+"""The same without a wait: the result, or what to call for it in a task."""
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -34,7 +38,9 @@ class Answer:
 class Dispatcher:
     """Handlers by method name. `direct` ones bypass jsonrpcserver: those that are answered before it is loaded.
 
-    `preload` imports what the other handlers need, in the thread that loads it.
+    So do those `at_once`, which are asked for often and seldom have to wait: they return the result, or what is to be
+    awaited for it, and get no task unless they do. `preload` imports what the other handlers need, in the thread that
+    loads it.
     """
 
     def __init__(
@@ -42,10 +48,12 @@ class Dispatcher:
         handlers: Mapping[str, Handler],
         *,
         direct: Mapping[str, Handler] | None = None,
+        at_once: Mapping[str, AtOnce] | None = None,
         preload: Callable[[], object] = lambda: None,
     ) -> None:
         self._handlers = dict(handlers)
         self._direct = dict(direct or {})
+        self._at_once = dict(at_once or {})
         self._preload = preload
         self._loading = Lock()
         self._methods: dict[str, Any] | None = None
@@ -76,6 +84,20 @@ class Dispatcher:
 
         return {name: method(handler) for name, handler in self._handlers.items()}
 
+    def begin(self, request: TheirRequest) -> Answer | Rest | None:
+        """Answer at once what can be; else what is to be awaited for it. None: `dispatch` it. Raises nothing."""
+        handler = self._at_once.get(request.method)
+        if handler is None:
+            return None
+        try:
+            result = handler(request)
+        except Exception as error:  # noqa: BLE001  # the boundary, as below
+            return _failure(error, request)
+        if not callable(result):
+            return Answer(result=result)
+        rest = result
+        return lambda: _answer(lambda _request: rest(), request)
+
     async def dispatch(self, request: TheirRequest) -> Answer:
         """Run the handler for a request; its failure becomes an error answer. Raises nothing but cancellation."""
         if request.method in self._direct:
@@ -98,10 +120,14 @@ async def _answer(handler: Handler, request: TheirRequest) -> Answer:
     """The boundary: what a handler raises is told to the other side only as far as it was meant for it."""
     try:
         return Answer(result=await handler(request))
-    except RpcError as error:
-        return Answer(code=error.code, message=error.message, data=error.data)
-    except Exception:  # noqa: BLE001  # the boundary: a bug in a handler must not end the connection
-        from acp_client.logs import get_logger  # noqa: PLC0415  # a failing handler is rare, its import is not free
+    except Exception as error:  # noqa: BLE001  # the boundary: a bug in a handler must not end the connection
+        return _failure(error, request)
 
-        get_logger(__name__).exception("handler failed", method=request.method, request_id=request.id)
-        return Answer(code=INTERNAL_ERROR, message="Internal error")
+
+def _failure(error: Exception, request: TheirRequest) -> Answer:
+    if isinstance(error, RpcError):
+        return Answer(code=error.code, message=error.message, data=error.data)
+    from acp_client.logs import get_logger  # noqa: PLC0415  # a failing handler is rare, its import is not free
+
+    get_logger(__name__).error("handler failed", method=request.method, request_id=request.id, exc_info=error)
+    return Answer(code=INTERNAL_ERROR, message="Internal error")

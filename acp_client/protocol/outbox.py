@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
@@ -52,7 +52,7 @@ class Outbox:
         self._transport = transport
         self._on_lost = on_lost
         self._frames: deque[_Frame] = deque()
-        self._start: Callable[[Callable[[], Awaitable[None]]], object] | None = None
+        self._start: Callable[[Callable[[], Coroutine[Any, Any, None]]], object] | None = None
         self.is_writing = False
         self._changed: anyio.Event | None = None
         self._tap = os.environ.get(TAP_VARIABLE)
@@ -75,7 +75,7 @@ class Outbox:
             self._write_some()
         self._write_rest_later()
 
-    def open(self, start: Callable[[Callable[[], Awaitable[None]]], object]) -> None:
+    def open(self, start: Callable[[Callable[[], Coroutine[Any, Any, None]]], object]) -> None:
         """From now on what does not fit into the pipe at once is written by a task, which `start` starts."""
         self._start = start
         self._write_rest_later()

@@ -2,7 +2,7 @@
 
 Owns the tasks of one connection: one reader (`run`), one writer, a task per inbound request, and bounded queues.
 Notifications are handed to the listener synchronously and in wire order; an answer resolves at its own place in that
-order. A handler never runs on the read loop, so it may call the other side.
+order. A handler never runs on the read loop, so it may call the other side; but for what is answered without a wait.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Final
 import anyio
 import anyio.abc
 
-from acp_client.protocol.dispatch import Answer, Dispatcher
+from acp_client.protocol.dispatch import Answer, Dispatcher, Rest
 from acp_client.protocol.errors import INTERNAL_ERROR, REQUEST_CANCELLED, TOO_MANY_REQUESTS, FrameTooLong
 from acp_client.protocol.framing import DEFAULT_MAX_FRAME_BYTES
 from acp_client.protocol.link import CANCEL_REQUEST, Link
@@ -84,7 +84,9 @@ class Peer:
             try:
                 await self._read_loop()
                 if self._handlers or self._outbox:
-                    await self._drain()
+                    with anyio.move_on_after(self._drain_seconds):
+                        while self._handlers or self._outbox:
+                            await self._outbox.changed()
             finally:
                 self._ended = True
                 self._outbox.close()
@@ -92,11 +94,6 @@ class Peer:
                     self._pending.lose_all()
                 if self._handlers or self._outbox.is_writing:
                     tasks.cancel_scope.cancel()
-
-    async def _drain(self) -> None:
-        with anyio.move_on_after(self._drain_seconds):
-            while self._handlers or self._outbox:
-                await self._outbox.changed()
 
     def read_pending(self) -> None:
         """Handle what has arrived and was not read yet, without waiting: at most what a pipe holds."""
@@ -135,10 +132,14 @@ class Peer:
     def _on_request(self, event: RequestReceived) -> None:
         if event.refused:
             self._respond(event.request, Answer(code=TOO_MANY_REQUESTS, message="too many requests are open"))
+            return
+        begun = self._dispatcher.begin(event.request)
+        if isinstance(begun, Answer):
+            self._respond(event.request, begun)
         else:
             assert self._tasks is not None  # events come from run, which has set it
             self._handlers[event.request] = anyio.CancelScope()
-            self._tasks.start_soon(self._serve, event.request)
+            self._tasks.start_soon(self._serve, event.request, begun)
 
     def _on_cancel(self, event: CancelReceived) -> None:
         if scope := self._handlers.get(event.request):  # else it was refused, and its answer is on the way
@@ -172,15 +173,12 @@ class Peer:
         OverlongReceived: _on_overlong,
     }
 
-    async def _serve(self, request: TheirRequest) -> None:
+    async def _serve(self, request: TheirRequest, begun: Rest | None) -> None:
         scope = self._handlers[request]
         answer = Answer(code=INTERNAL_ERROR, message="the connection is closing")
         try:
             with scope:
-                if self._dispatcher.needs_loading(request.method):
-                    async with self._loading:
-                        await in_thread(self._dispatcher.load)
-                answer = await self._dispatcher.dispatch(request)
+                answer = await (begun() if begun is not None else _dispatch(self._dispatcher, request, self._loading))
             if scope.cancelled_caught:
                 answer = Answer(code=REQUEST_CANCELLED, message="Request cancelled")
         finally:
@@ -192,11 +190,7 @@ class Peer:
         if not self._link.can_send:
             self._link.give_up(request)  # there is nobody to tell
             return
-        if answer.code is None:
-            frame = self._link.respond(request, answer.result)
-        else:
-            frame = self._link.respond_error(request, answer.code, answer.message, answer.data)
-        self._outbox.put(frame, request.method, is_answer=True)
+        self._outbox.put(_frame(self._link, request, answer), request.method, is_answer=True)
 
     def start_request(
         self, method: str, params: dict[str, Any], on_settled: Callable[[Settled], None] | None = None
@@ -247,3 +241,16 @@ class Peer:
         self._link.send_eof()
         self._outbox.clear()
         self._transport.close_send()
+
+
+async def _dispatch(dispatcher: Dispatcher, request: TheirRequest, loading: anyio.Lock) -> Answer:
+    if dispatcher.needs_loading(request.method):
+        async with loading:
+            await in_thread(dispatcher.load)
+    return await dispatcher.dispatch(request)
+
+
+def _frame(link: Link, request: TheirRequest, answer: Answer) -> bytes:
+    if answer.code is None:
+        return link.respond(request, answer.result)
+    return link.respond_error(request, answer.code, answer.message, answer.data)

@@ -6,10 +6,11 @@ and for how long, is `asking`'s. (ACP v1, tool calls, requesting permission.)
 
 from __future__ import annotations
 
+import functools
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from acp_client.outcome.result import PermissionRecord
 from acp_client.policy.approval import Diff, OfferedOption, Subject
@@ -18,6 +19,7 @@ from acp_client.policy.asking.memory import key_of
 from acp_client.policy.permission import CANCELLED, Decision, PermissionRequest, choose
 from acp_client.policy.rules import Ruling
 from acp_client.protocol import models
+from acp_client.protocol.dispatch import Rest
 from acp_client.protocol.errors import INVALID_PARAMS, RpcError
 from acp_client.protocol.states import TheirRequest
 from acp_client.session.asking.audit import Answered, Audit
@@ -33,6 +35,9 @@ OFFERED: Final = "the parent offers this tool itself"
 EMPTY: Final[tuple[Any, ...]] = (None, "", [], {})
 """Values that say nothing."""
 TEXTS: Final = frozenset({"title", "name", "kind"})
+
+_Deciding: TypeAlias = Callable[[], Awaitable[Answered]]
+"""What has to be awaited for a decision."""
 
 
 class PermissionDesk:
@@ -54,8 +59,11 @@ class PermissionDesk:
         """Every open request is answered `cancelled`, and every later one (ACP v1, prompt turn)."""
         self._people.close()
 
-    async def answer(self, request: TheirRequest, session_id: str | None, turn: Turn) -> dict[str, Any]:
-        """The result for one request; what it says of its tool call is folded if it is of this session."""
+    def answer(self, request: TheirRequest, session_id: str | None, turn: Turn) -> dict[str, Any] | Rest:
+        """The result for one request, or what is to be awaited for it: a person, or the caller's own function.
+
+        What it says of its tool call is folded if it is of this session.
+        """
         try:
             asked = models.RequestPermissionRequest.from_wire(request.params)
         except models.ModelError as error:
@@ -68,7 +76,15 @@ class PermissionDesk:
         question = self._question(asked, said, turn if ours else None)
         self._audit.asked(question)
         began = time.monotonic()
-        answered = _of_lost(question) if lost and not self._people.closed else await self._decide(question)
+        answered = _of_lost(question) if lost and not self._people.closed else self._decide(question)
+        if isinstance(answered, Answered):
+            return self._settle(question, answered, began)
+        return functools.partial(self._await, question, answered, began)
+
+    async def _await(self, question: PermissionRequest, rest: _Deciding, began: float) -> dict[str, Any]:
+        return self._settle(question, await rest(), began)
+
+    def _settle(self, question: PermissionRequest, answered: Answered, began: float) -> dict[str, Any]:
         self._audit.answered(question, answered, time.monotonic() - began)
         return (answered.choice or CANCELLED).to_wire()
 
@@ -101,12 +117,12 @@ class PermissionDesk:
             roots=place.roots,
         )
 
-    async def _decide(self, question: PermissionRequest) -> Answered:
+    def _decide(self, question: PermissionRequest) -> Answered | _Deciding:
         people = self._people
         if people.closed:
             return Answered(decision=None, choice=CANCELLED, subject=_subject(question))
         if people.policy is None:
-            return await self._call_policy(question)
+            return functools.partial(self._call_policy, question)
         own = self.own_tool(question)
         if own is not None and not is_choice(question):
             return _of_own(question, people.policy.rule(replace(question, name=own)))
@@ -115,7 +131,7 @@ class PermissionDesk:
             decision, choice = settle(Decision(ruling.action, ruling.why, ruling.by), question)
             if decision.action == ruling.action:  # else it is not clear what an allow would mean
                 return Answered(decision=decision, choice=choice, subject=_subject(question), rule=ruling.by)
-        return await self._ask(_subject(question), question, ruling)
+        return functools.partial(self._ask, _subject(question), question, ruling)
 
     async def permit_own(self, call_id: str, tool: str, arguments: Mapping[str, Any]) -> Decision:
         """For a call of a tool of the parent's: what a rule says of it, after asking if it says so; else it is allowed.

@@ -18,12 +18,12 @@ from pydantic_core import to_json
 
 from acp_client.logs import get_logger
 from acp_client.outcome.result import Stage, StdoutNoise
-from acp_client.protocol.dispatch import Dispatcher, Handler
+from acp_client.protocol.dispatch import AtOnce, Dispatcher
 from acp_client.protocol.envelope import opens_object
 from acp_client.protocol.errors import ConnectionClosed, RemoteError
 from acp_client.protocol.framing import with_text
 from acp_client.protocol.peer import Peer, Settled
-from acp_client.protocol.states import FrameDropped, NoiseReceived, TheirRequest
+from acp_client.protocol.states import FrameDropped, NoiseReceived
 from acp_client.session.asking.audit import Audit
 from acp_client.session.asking.forms import FormDesk, serves_forms
 from acp_client.session.asking.people import People, Place
@@ -94,13 +94,9 @@ class Session:
 
     def dispatcher(self) -> Dispatcher:
         """What we serve: permissions, and forms if there is who fills them in. All else is answered as not found."""
-        served: dict[str, Handler] = {"session/request_permission": self._on_permission}
-        if self.serves_forms:
-            served["elicitation/create"] = FormDesk(self.audit, self.people).answer
-        return Dispatcher(served)
-
-    async def _on_permission(self, request: TheirRequest) -> dict[str, Any]:
-        return await self.permissions.answer(request, self.id, self.turn)
+        forms = {"elicitation/create": FormDesk(self.audit, self.people).answer} if self.serves_forms else {}
+        permit: AtOnce = lambda request: self.permissions.answer(request, self.id, self.turn)  # noqa: E731
+        return Dispatcher(forms, at_once={"session/request_permission": permit})
 
     def _on_approval_expired(self, message: str) -> None:
         self._decide(Ending("approval_timeout", message, self.stage, self.open_request))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final, Literal
 
 from acp_client.outcome.result import OptionRecord, PermissionRecord
@@ -91,10 +92,14 @@ class Audit:
 
 
 def _options(question: PermissionRequest) -> tuple[OptionRecord, ...]:
-    return tuple(
-        OptionRecord(id=_cut(option.option_id), name=_cut(option.name), kind=_cut(option.kind))
-        for option in question.options[:MAX_OPTIONS_KEPT]
-    )
+    kept = question.options[:MAX_OPTIONS_KEPT]
+    return _option_records(tuple((_cut(option.option_id), _cut(option.name), _cut(option.kind)) for option in kept))
+
+
+@lru_cache(maxsize=16)
+def _option_records(options: tuple[tuple[str, str, str], ...]) -> tuple[OptionRecord, ...]:
+    """An agent offers the same few each time."""
+    return tuple(OptionRecord(id=option_id, name=name, kind=kind) for option_id, name, kind in options)
 
 
 def _cut(word: Any) -> Any:
