@@ -5,6 +5,7 @@ import gc
 import logging
 import selectors
 import threading
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import pytest
 import trio
 
 from acp_client import AgentSpec, Decision, Limits, PermissionRequest, Runner, run_subagent
-from acp_client.threads import THREAD_NAME
+from acp_client.threads import THREAD_NAME, _Worker
 from tests.support.kernel import nothing_left, run_parent
 from tests.support.scenarios import QUICK, Scripted
 from tests.support.tiny import tiny
@@ -132,9 +133,10 @@ WAYS: dict[str, Callable[[Work, range], str]] = {
 
 def _let_threads_end() -> None:
     """A loop that is closed does not wait for its worker threads; one that was starting a child ends it first."""
-    for thread in threading.enumerate():
-        if thread.name == THREAD_NAME:
-            thread.join(THREAD_SECONDS)
+    give_up_at = time.monotonic() + THREAD_SECONDS
+    while sum(thread.name == THREAD_NAME for thread in threading.enumerate()) > len(_Worker.idle):
+        assert time.monotonic() < give_up_at
+        time.sleep(0.001)
 
 
 @pytest.mark.row("ASYNC-3")
