@@ -10,9 +10,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from inspect import iscoroutinefunction, isfunction
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, cast
 
-from acp_agent.extension import EXTENSION_KEY, advertised
+from acp_agent.extension import advertised
 from acp_client.protocol import models
 from acp_client.protocol.methods import METHODS
+from acp_client.record.format.lines import EXTENSION_KEY
 
 if TYPE_CHECKING:
     from acp_agent.context import Context

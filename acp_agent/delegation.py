@@ -12,9 +12,9 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Final
 
-from acp_agent.extension import EXTENSION_KEY
 from acp_client.protocol.errors import INVALID_PARAMS, RpcError
 from acp_client.record.format.call_path import CallPaths
+from acp_client.record.format.lines import EXTENSION_KEY
 
 if TYPE_CHECKING:
     from acp_agent.context import Context, ToolCallHandle

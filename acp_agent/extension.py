@@ -17,9 +17,8 @@ from typing import Any, Final, TypeAlias
 
 from acp_client.protocol.errors import INVALID_PARAMS, RpcError
 from acp_client.record.format.call_path import CALL_PATH_KEY, PRIMARY, is_call_path, of_session, read_call_path
-from acp_client.record.format.lines import TRANSCRIPTS_KEY
+from acp_client.record.format.lines import EXTENSION_KEY, TRANSCRIPTS_KEY
 
-EXTENSION_KEY: Final = "acp-subagents"
 COMPLETE_METHOD: Final = "_acp_subagents/complete"
 """The structured value that a turn completes with, for clients that advertise it."""
 TRACE_KEY: Final = "sub_agent_trace"

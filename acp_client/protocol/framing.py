@@ -174,7 +174,7 @@ class Repeats:
 
 def _text_of(message: dict[str, Any]) -> str | None:
     update = message["params"].get("update")
-    if type(update) is dict and update.get("sessionUpdate") in _CHUNKS:
+    if type(update) is dict and type(kind := update.get("sessionUpdate")) is str and kind in _CHUNKS:
         content = update.get("content")
         if type(content) is dict and content.get("type") == "text" and type(text := content.get("text")) is str:
             return text

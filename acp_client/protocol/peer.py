@@ -142,8 +142,7 @@ class Peer:
             self._tasks.start_soon(self._serve, event.request, begun)
 
     def _on_cancel(self, event: CancelReceived) -> None:
-        if scope := self._handlers.get(event.request):  # else it was refused, and its answer is on the way
-            scope.cancel()
+        self._handlers[event.request].cancel()  # one that is refused, or answered at once, is not open any more
 
     def _on_outcome(self, event: Outcome) -> None:
         self._pending.settle(event)

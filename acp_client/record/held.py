@@ -201,12 +201,13 @@ class Held:
 def key_of_chunk(message: dict[str, Any]) -> Key | None:
     """Which text this frame is a piece of, if it is one of a message."""
     update = _update(message)
-    if update is None or update.get("sessionUpdate") not in _CHUNKS:
+    kind = update.get("sessionUpdate") if update is not None else None
+    if update is None or not isinstance(kind, str) or kind not in _CHUNKS:
         return None
     content = update.get("content")
     if not (isinstance(content, dict) and isinstance(content.get("text"), str)):
         return None
-    return "message", _word(message["params"].get("sessionId")), str(update["sessionUpdate"])
+    return "message", _word(message["params"].get("sessionId")), kind
 
 
 def _update(message: dict[str, Any]) -> dict[str, Any] | None:

@@ -4,6 +4,7 @@ import ast
 import importlib
 import importlib.util
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -22,7 +23,8 @@ def loaded_by(statement: str) -> set[str]:
     """Names in `sys.modules` after a statement, in an interpreter that did nothing else."""
     program = f"{statement}\nimport json, sys\nprint(json.dumps(sorted(sys.modules)))"
     argv = [sys.executable, "-I", "-c", program]
-    printed = subprocess.run(argv, check=True, capture_output=True, text=True).stdout
+    bare = {name: value for name, value in os.environ.items() if not name.startswith("COV")}  # which loads its own
+    printed = subprocess.run(argv, check=True, capture_output=True, text=True, env=bare).stdout
     return set(json.loads(printed.splitlines()[-1]))
 
 

@@ -186,6 +186,8 @@ def test_a_long_text_is_looked_at_in_slices() -> None:
         {"method": "session/update", "params": {"sessionId": 3, "update": {"sessionUpdate": "tool_call_update"}}},
         {"method": "session/update", "params": []},
         {"method": "session/update", "params": {"update": {"sessionUpdate": None}}},
+        {"method": "session/update", "params": {"update": {"sessionUpdate": ["agent_message_chunk"]}}},
+        {"method": "session/update", "params": {"update": {"sessionUpdate": {}}}},
         {"id": 1},
     ],
 )

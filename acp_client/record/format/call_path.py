@@ -100,11 +100,6 @@ def call_path_variables(path: str) -> dict[str, str]:
     return {CALL_PATH_VARIABLE: path} if path else {}
 
 
-def without_call_path(variables: Mapping[str, str]) -> dict[str, str]:
-    """An environment without what only `call_path_variables` may say."""
-    return {name: value for name, value in variables.items() if name != CALL_PATH_VARIABLE}
-
-
 def call_path_meta(path: str) -> dict[str, str]:
     """What it is told with each prompt, if it knows our extension."""
     return {CALL_PATH_KEY: path} if path else {}

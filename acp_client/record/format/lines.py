@@ -17,6 +17,8 @@ VERSION: Final = 1
 """Of the format. A reader takes later ones too, as far as it understands them."""
 SUFFIX: Final = ".jsonl"
 """A transcript is called `<run_id>.jsonl`."""
+EXTENSION_KEY: Final = "acp-subagents"
+"""Under which our own data are in the `_meta` of messages."""
 TRANSCRIPTS_KEY: Final = "transcripts"
 """In the `_meta` of a prompt: the folder for the transcripts of the runs that its agent starts in turn."""
 

@@ -10,6 +10,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from acp_client.record.format.lines import EXTENSION_KEY, TRANSCRIPTS_KEY
+
 ID_KEYS: Final[Mapping[str, str]] = {
     "sessionId": "session",
     "session_id": "session",
@@ -178,16 +180,27 @@ def comparable(frame: Mapping[str, Any]) -> dict[str, Any]:
     """What of a JSON-RPC frame two runs must agree on: without its id, and without who the client is.
 
     Of `initialize` only that it asks for a version: another release of a client must not make a difference by its name,
-    its number, or by what it can do beside.
+    its number, or by what it can do beside. Nor is it one whether the client keeps transcripts, and where.
     """
     kept = {key: value for key, value in frame.items() if key not in ("jsonrpc", "id")}
     if kept.get("method") == "initialize":
         params = kept.get("params")
         version = params.get("protocolVersion") if isinstance(params, dict) else None
         kept["params"] = {"protocolVersion": "{version}" if type(version) is int else version}
+    elif kept.get("method") == "session/prompt":
+        kept["params"] = _without_place(kept.get("params"))
     if not kept.get("params", True):
         del kept["params"]
     return kept
+
+
+def _without_place(params: Any) -> Any:
+    meta = params.get("_meta") if isinstance(params, dict) else None
+    ours = meta.get(EXTENSION_KEY) if isinstance(meta, dict) else None
+    if meta is None or not isinstance(ours, dict) or TRANSCRIPTS_KEY not in ours:
+        return params
+    ours = {key: value for key, value in ours.items() if key != TRANSCRIPTS_KEY}
+    return {**params, "_meta": {**meta, EXTENSION_KEY: ours}}
 
 
 def _is_secret_pair(value: dict[str, Any]) -> bool:

@@ -17,7 +17,7 @@ from acp_client.process.environment import ScrubbedEnvironment, argument_secrets
 from acp_client.process.redaction import Redactor
 from acp_client.process.spawn import Spawned, launch
 from acp_client.process.stderr import StderrEvents, StderrTail
-from acp_client.record.format.call_path import call_path_meta, call_path_variables, without_call_path
+from acp_client.record.format.call_path import call_path_meta, call_path_variables
 from acp_client.record.place import Place, without_place
 from acp_client.run.child.depth import Depth, read_depth, without_depth
 from acp_client.spec import AgentSpec
@@ -80,7 +80,7 @@ class Facts:
 
     def plan(self) -> Plan:
         """What the child is started with, but what is this run's alone: its marker, its place among others."""
-        variables = without_depth(without_call_path(without_place(self.environment.variables)))
+        variables = without_depth(without_place(self.environment.variables))
         return Plan(self.command, self.cwd, variables | self.depth.variables())
 
     def launch(self) -> Spawned:

@@ -131,6 +131,18 @@ def test_frames_are_compared_without_their_ids() -> None:
     assert comparable({"jsonrpc": "2.0", "id": 1, "result": {}}) == {"result": {}}
 
 
+def test_where_a_client_keeps_transcripts_is_no_difference() -> None:
+    """All else beside it is one."""
+
+    def prompt(**ours: Any) -> dict[str, Any]:
+        return {"method": "session/prompt", "params": {"_meta": {"acp-subagents": ours, "x": 1}, "prompt": []}}
+
+    assert comparable(prompt(depth=1, transcripts="/kept")) == comparable(prompt(depth=1))
+    assert comparable(prompt(depth=1)) != comparable(prompt(depth=2, transcripts="/kept"))
+    for odd in ({"_meta": None}, {"_meta": {"acp-subagents": "x"}}, ["x"]):
+        assert comparable({"method": "session/prompt", "params": odd})["params"] == odd
+
+
 def test_initialize_is_compared_by_asking_for_a_version() -> None:
     """Who asks does not matter; a date, as MCP has it, is no version."""
     one = {"method": "initialize", "params": {"protocolVersion": 1, "clientInfo": {"name": "a"}}}
