@@ -5,6 +5,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -20,6 +21,8 @@ from acp_client.process.table import INLINE_CANDIDATES, YOUNG_SECONDS, ProcessTa
 from tests.support.kernel import HEADLESS, is_alive, nothing_left
 from tests.support.tiny import tiny
 
+HERE = f"table-test-{os.getpid()}"
+"""Begins the markers of these tests: another process may run the same ones now."""
 NOW = 1000.0
 YOUNG, OLD = NOW - YOUNG_SECONDS / 2, NOW - YOUNG_SECONDS * 2
 
@@ -110,17 +113,17 @@ def test_a_process_belongs_to_the_tree_of_its_session_else_of_its_marker() -> No
     """Zombies, other living leaders and strangers to none."""
     with (
         sleeper() as ours,
-        sleeper(marker="outer:table-run1") as escaped,
-        sleeper(marker="table-run2") as other,
-        sleeper(marker="table-run1") as zombie,
+        sleeper(marker=f"outer:{HERE}-run1") as escaped,
+        sleeper(marker=f"{HERE}-run2") as other,
+        sleeper(marker=f"{HERE}-run1") as zombie,
     ):
         os.kill(zombie, signal.SIGKILL)
         os.waitid(os.P_PID, zombie, os.WEXITED | os.WNOWAIT)
         pids = [ours, escaped, other, zombie, os.getpid(), 2**22 + 1]
-        tree = Tree(ours, "table-run1")
+        tree = Tree(ours, f"{HERE}-run1")
         assert found_by([tree], pids) == {ours: [ours, escaped]}
         assert found_by([tree], pids, escaped) == {ours: [ours]}
-        assert found_by([tree, Tree(2, "table-run2")], pids) == {ours: [ours, escaped], 2: [other]}
+        assert found_by([tree, Tree(2, f"{HERE}-run2")], pids) == {ours: [ours, escaped], 2: [other]}
 
 
 async def test_one_look_serves_all_who_ask_before_it_begins() -> None:
@@ -128,10 +131,10 @@ async def test_one_look_serves_all_who_ask_before_it_begins() -> None:
     found: dict[str, list[int] | None] = {}
     with anyio.fail_after(10), ExitStack() as sleepers:
         table = ProcessTable()
-        expected = {name: [sleepers.enter_context(sleeper(marker=f"table-test-{name}"))] for name in "abc"}
+        expected = {name: [sleepers.enter_context(sleeper(marker=f"{HERE}-{name}"))] for name in "abc"}
 
         async def ask(number: int, name: str) -> None:
-            found[name] = await table.survivors(Tree(-number, f"table-test-{name}", 0))
+            found[name] = await table.survivors(Tree(-number, f"{HERE}-{name}", 0))
 
         async with anyio.create_task_group() as tasks:
             for number, name in enumerate("abcd", 1):
@@ -143,15 +146,15 @@ async def test_one_look_serves_all_who_ask_before_it_begins() -> None:
 async def test_a_look_that_is_given_up_leaves_nobody_waiting(turns: int) -> None:
     """Whoever was to perform it is cancelled, at any moment: the others begin another."""
     found: list[list[int] | None] = []
-    with anyio.fail_after(10), sleeper(marker="table-test-a") as pid:
+    with anyio.fail_after(10), sleeper(marker=f"{HERE}-a") as pid:
         table = ProcessTable()
 
         async def ask() -> None:
-            found.append(await table.survivors(Tree(-1, "table-test-a", 0)))
+            found.append(await table.survivors(Tree(-1, f"{HERE}-a", 0)))
 
         async def ask_and_give_up(scope: anyio.CancelScope) -> None:
             with scope:
-                await table.survivors(Tree(-2, "table-test-b", 0))
+                await table.survivors(Tree(-2, f"{HERE}-b", 0))
 
         async with anyio.create_task_group() as tasks:
             scopes = [anyio.CancelScope() for _ in range(3)]
@@ -169,10 +172,10 @@ async def test_a_look_that_is_given_up_leaves_nobody_waiting(turns: int) -> None
 async def test_a_crowd_is_looked_at_in_a_thread_and_not_all_the_time() -> None:
     """The loop is not held; a second look begins only after a rest."""
     with anyio.fail_after(30), ExitStack() as sleepers:
-        pids = {sleepers.enter_context(sleeper(marker="table-test-a")) for _ in range(INLINE_CANDIDATES + 1)}
+        pids = {sleepers.enter_context(sleeper(marker=f"{HERE}-a")) for _ in range(INLINE_CANDIDATES + 1)}
         table = ProcessTable()
         for _ in range(2):
-            found = await table.survivors(Tree(-1, "table-test-a", 0))
+            found = await table.survivors(Tree(-1, f"{HERE}-a", 0))
             assert found is not None
             assert set(found) == pids
 
@@ -192,11 +195,13 @@ def test_a_process_whose_exec_ends_between_two_looks_at_it_is_found(
                 return b""
         return read(path)
 
-    with subprocess.Popen(["sleep", "600"], env={MARKER_VARIABLE: "that-one"}) as process:
+    with subprocess.Popen(["sleep", "600"], env={MARKER_VARIABLE: f"{HERE}-one"}) as process:
         try:
+            while not read(f"/proc/{process.pid}/environ"):
+                time.sleep(0.001)  # its own exec is over
             monkeypatch.setattr(table, "_read", late)
             found: dict[int, list[int]] = {}
-            assert find([Tree(2**22 + 1, "that-one")], [process.pid], (), found) == []
+            assert find([Tree(2**22 + 1, f"{HERE}-one")], [process.pid], (), found) == []
             assert found == {2**22 + 1: [process.pid]}
         finally:
             process.kill()
