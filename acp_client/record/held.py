@@ -124,7 +124,7 @@ class Held:
 
     def _look_at_update(self, entry: _Entry, message: dict[str, Any], update: dict[str, Any]) -> None:
         session, chunk = _word(message["params"].get("sessionId")), key_of_chunk(message)
-        kind = update.get("sessionUpdate")
+        kind = _word(update.get("sessionUpdate"))
         if chunk is not None:
             if kind == "agent_message_chunk":
                 self._close("tool", session)
@@ -136,7 +136,7 @@ class Held:
             slots = [slot for name in _OUTPUTS if name in update for slot in _strings(update, name, (name,))]
             for holder, key, path in slots[:MAX_SLOTS]:
                 self._follow(entry, ("tool", session, call, *path), holder, key)
-            if update.get("status") in _OVER:
+            if _word(update.get("status")) in _OVER:
                 self._close("tool", session, call)
 
     def _end_texts(self, message: dict[str, Any]) -> None:
