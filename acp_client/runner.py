@@ -27,7 +27,6 @@ from acp_client.process.table import ProcessTable
 from acp_client.prompt import Briefing, Prompt, prompt_blocks
 from acp_client.record.format.call_path import CallPaths, read_call_path
 from acp_client.record.place import OneFile, Transcripts, as_transcripts, inherited
-from acp_client.record.writer import Writer
 from acp_client.run.child.depth import check_levels
 from acp_client.run.child.facts import plan_of
 from acp_client.run.handle import Run
@@ -39,6 +38,7 @@ from acp_client.warm.pool import Pool, Warming
 
 if TYPE_CHECKING:
     from acp_client.host_tools.web import WebHost
+    from acp_client.record.writer import Writer
 
 DEFAULT_MAX_CONCURRENCY: Final = 32
 """Children at once. Each costs a process and four descriptors: well below the usual limit of 1024."""
@@ -88,7 +88,6 @@ class Runner:
         self._approval_cap_seconds = _checked_cap(approval_timeout_cap_seconds)
         self._levels = check_levels(max_depth)
         self._transcripts = as_transcripts(transcripts) or inherited(os.environ)
-        self._writer = Writer()
         self._web: WebHost | None = None
         self._warm = Pool(warm, functools.partial(plan_of, levels=self._levels))
         self._gate = Gate(max_concurrency, self._warm.give_way)
@@ -128,8 +127,16 @@ class Runner:
                 web, self._web = self._web, None
                 if web is not None:
                     await in_thread(web.close)
-                await in_thread(self._writer.close)
+                if "_writer" in self.__dict__:
+                    await in_thread(self._writer.close)
                 await in_thread(GUARDIAN.settle)
+
+    @functools.cached_property
+    def _writer(self) -> Writer:
+        """The thread for the transcripts of all runs, once there is one to write."""
+        from acp_client.record.writer import Writer  # noqa: PLC0415  # as below
+
+        return Writer()
 
     def _web_host(self) -> WebHost:
         """The http server for host tools of all runs, once one wants it."""

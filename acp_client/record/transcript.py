@@ -128,6 +128,14 @@ class Transcript:
         if (queue := self._queue) is not None:
             await self._wait(queue, queue.wait_for_room, lambda: not self.is_behind, math.inf)
 
+    async def conclude(self, redactor: Redactor, report: Callable[[], RunResult]) -> None:
+        """The run has ended; only now all is known that is to be said. Raises nothing but a native cancel."""
+        try:
+            self.begin(redactor)  # a run that never got so far has one too
+            await self.finish(report)
+        except Exception:  # noqa: BLE001  # the boundary: no run fails for its transcript
+            get_logger(__name__).exception("a transcript was not finished", path=str(self.place.path))
+
     async def finish(self, report: Callable[[], RunResult]) -> None:
         """The run has ended as it reports. Returns when that is written, after `END_SECONDS` at the most."""
         result = report()
@@ -173,33 +181,6 @@ class Transcript:
             if (now - since > STALLED_SECONDS or now - began > seconds) and not is_over():
                 self._given_up = True
                 self._fault = "the disk did not take the transcript in time"
-
-
-class NoTranscript:
-    """The same for a run that is not recorded: nothing."""
-
-    def begin(self, redactor: Redactor) -> None:
-        """Nothing begins."""
-
-    def tap(self, transport: Transport) -> Transport:
-        """The transport itself."""
-        return transport
-
-    def stderr(self, data: bytes) -> None:
-        """Nobody listens."""
-
-    async def caught_up(self) -> None:
-        """It is never behind."""
-
-    async def finish(self, report: Callable[[], RunResult]) -> None:
-        """There is nothing to write."""
-
-    def add_to(self, result: RunResult) -> RunResult:
-        """The result itself."""
-        return result
-
-    def abandon(self) -> None:
-        """There is nothing to give up."""
 
 
 def transcript_of(

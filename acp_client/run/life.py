@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import anyio
 import anyio.lowlevel
@@ -25,9 +25,8 @@ from acp_client.process.table import ProcessTable
 from acp_client.prompt import Briefing
 from acp_client.protocol.peer import Peer
 from acp_client.protocol.transport import Transport
+from acp_client.record.nothing import NoTranscript
 from acp_client.record.place import OneFile, Transcripts
-from acp_client.record.transcript import NoTranscript, Transcript, transcript_of
-from acp_client.record.writer import Writer
 from acp_client.run.child.facts import Facts, gather_facts
 from acp_client.run.child.stderr import Stderr
 from acp_client.run.conversation import Conversation
@@ -43,6 +42,10 @@ from acp_client.spec import AgentSpec
 from acp_client.structured.wanted import NOTHING_WANTED, Wanted
 from acp_client.threads import in_thread
 from acp_client.warm.pool import Pool
+
+if TYPE_CHECKING:
+    from acp_client.record.transcript import Transcript
+    from acp_client.record.writer import Writer
 
 EXIT_STATUS_SECONDS: Final = 0.25
 """After EOF, how long the exit status is waited for, so that the failure can name it."""
@@ -91,6 +94,8 @@ class Life:
 
     def record(self, transcripts: Transcripts | OneFile, writer: Writer) -> None:
         """Keep a transcript, which `writer` writes."""
+        from acp_client.record.transcript import transcript_of  # noqa: PLC0415  # most runs have none
+
         facts = self._facts
         transcript = transcript_of(self.spec, facts.run_id, transcripts, writer, cwd=facts.cwd, depth=facts.depth.here)
         self._transcript, facts.place = transcript, transcript.place
@@ -138,7 +143,7 @@ class Life:
                 self.cancel()  # decides only where nothing has: the loop is being closed
                 try:
                     await _leave_nothing(self._facts, self.spec)
-                    await _finish_transcript(self._transcript, self._facts, self._report)
+                    await self._transcript.conclude(self._facts.redactor, self._report)
                 finally:
                     self._settle()
 
@@ -170,7 +175,7 @@ class Life:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(process.watch)
             tasks.start_soon(stderr.drain, process)
-            tasks.start_soon(self._read, peer)
+            tasks.start_soon(_read, peer, self._eof)
             tasks.start_soon(self._talk.watch_clock)
             if self._talk.offering is not None:
                 self._talk.offering.join(tasks)
@@ -181,10 +186,6 @@ class Life:
             await self._finish(peer, process)
             if self._talk.offering is not None or not (self._eof.is_set() and process.has_ended):
                 tasks.cancel_scope.cancel()  # else all of them end by themselves
-
-    async def _read(self, peer: Peer) -> None:
-        await peer.run()
-        self._eof.set()
 
     async def _wind_down(self, peer: Peer, process: AgentProcess) -> None:
         """Tell the agent that it is over, if it does not know, and take what it still says."""
@@ -259,6 +260,11 @@ class Life:
             self.on_end()
 
 
+async def _read(peer: Peer, eof: anyio.Event) -> None:
+    await peer.run()
+    eof.set()
+
+
 async def _start_cold(facts: Facts, clock: Clock, table: ProcessTable) -> AgentProcess:
     """Raises SpawnError. Until a thread is there to start it in, the time is not the agent's."""
     began = time.monotonic()
@@ -276,17 +282,6 @@ async def _leave_nothing(facts: Facts, spec: AgentSpec) -> None:
             await process.end(spec.limits.kill_wait_seconds)
         except Exception:  # noqa: BLE001  # the boundary, as above; it is released all the same
             get_logger(__name__).exception("a child was not stopped in order", run_id=facts.run_id)
-
-
-async def _finish_transcript(
-    transcript: Transcript | NoTranscript, facts: Facts, report: Callable[[], RunResult]
-) -> None:
-    """Only now all is known that it is to say."""
-    try:
-        transcript.begin(facts.redactor)  # a run that never got so far has one too
-        await transcript.finish(report)
-    except Exception:  # noqa: BLE001  # the boundary: no run fails for its transcript
-        get_logger(__name__).exception("a transcript was not finished", run_id=facts.run_id)
 
 
 async def _await_quiet(session: Session, eof: anyio.Event, grace_seconds: float) -> None:

@@ -5,15 +5,20 @@ Owns that it counts as a sign of life, and that only what is safe to show become
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import anyio
 
 from acp_client.process.child import AgentProcess
-from acp_client.record.transcript import NoTranscript, Transcript
+from acp_client.record.nothing import NoTranscript
 from acp_client.run.child.facts import Facts
 from acp_client.safe_text import printable
 from acp_client.session.clock import Clock
 from acp_client.session.events import StderrOutput
 from acp_client.session.stream import EventHub
+
+if TYPE_CHECKING:
+    from acp_client.record.transcript import Transcript
 
 
 class Stderr:
