@@ -117,6 +117,7 @@ class Session:
         assert self.peer is not None  # the run connects before it converses
         self.stage = stage
         self.open_request = method
+        self._clock.touch(anyio.current_time())  # until now it was our turn, however long our loop was held up
 
         def settled(outcome: Settled) -> None:
             self.open_request = None

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from typing import Any
 
 import anyio
 import anyio.from_thread
@@ -10,6 +11,7 @@ import anyio.to_thread
 import pytest
 
 from acp_client import AgentSpec, Limits, Run, Runner, RunResult, run_subagent
+from acp_client.session import connection
 from tests.support.kernel import nothing_left
 from tests.support.tiny import SHORT, tiny
 
@@ -56,6 +58,22 @@ async def test_frames_that_waited_in_the_pipe_are_signs_of_life() -> None:
                     break
             results = [await run.result() for run in runs]
     assert [(result.reason, result.text) for result in results] == [("end_turn", "...")] * len(runs)
+
+
+async def test_an_agent_is_not_silent_while_it_is_our_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has answered, and our loop is blocked before we ask the next thing."""
+    initialize = connection.initialize
+
+    async def blocked(*given: Any, **more: Any) -> connection.Agent:
+        agent = await initialize(*given, **more)
+        time.sleep(1.05)  # noqa: ASYNC251  # the fault under test
+        return agent
+
+    monkeypatch.setattr(connection, "initialize", blocked)
+    script = f"{INITIALIZED} read -r _; sleep 0.2; {SESSION} read -r _; {CHUNK} {END}"
+    with nothing_left(), anyio.fail_after(20):
+        result = await run_subagent(shell(script, idle_timeout_seconds=1.0), "go")
+    assert (result.reason, result.text) == ("end_turn", "."), result.failure
 
 
 async def test_a_loop_that_is_blocked_does_not_hide_a_silence() -> None:
