@@ -73,11 +73,13 @@ def acp_record(
 ) -> Iterator[Record]:
     """`acp_record(spec, name=None, **options)`: the spec, replayed from its recording; with `--acp-record`, recorded.
 
-    The recording is `transcripts/NAME.jsonl` beside the test's file; `name` is the test's own if it is left out, and
-    the spec's name from here on. One that is missing fails the test with the command that records it. With the option
-    the agent itself runs, and the recording is written once the test has passed: without secrets, and with `{cwd}` in
-    the place of the folder. Each spec stands for one run, by a `Runner` that is made after this call and that was given
-    no `transcripts`. `options` are those of `acp_replay`.
+    The recording is `transcripts/NAME.jsonl` beside the test's file; `name` is the spec's name from here on. Left out
+    it is the test's own, with its module, class and case (`test_x.TestA.test_it-case`); a test with several recordings
+    names the others, and no two tests record under one name. One that is missing fails the test with the command that
+    records it. With the option the agent itself runs, and the recording is written once the test has passed: without
+    secrets, and with `{cwd}` in the place of the folder, which is `tmp_path` where the spec has no `cwd`. Each spec
+    stands for one run, by a `Runner` that is made after this call and that was given no `transcripts`. `options` are
+    those of `acp_replay`.
     """
     from acp_client.testing.golden import Record  # noqa: PLC0415  # when it is used
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -22,10 +23,11 @@ from acp_client.record.format.reader import read_file
 from acp_client.record.place import TRANSCRIPTS_VARIABLE
 from acp_client.spec import AgentSpec
 from acp_client.testing.factories import Replay
+from acp_client.testing.names import Taken, check_name, name_of
 
 FOLDER: Final = "transcripts"
 _OF_THE_MACHINE: Final = ("path_used", "removed_env")
-_NAME: Final = re.compile(r"[\w.-]+")
+_TAKEN: Final = pytest.StashKey[Taken]()
 
 
 class Record:
@@ -35,7 +37,8 @@ class Record:
         self, request: pytest.FixtureRequest, folder: Path, replay: Replay, patch: pytest.MonkeyPatch | None
     ) -> None:
         self._test = request.node.nodeid
-        self._default = getattr(request.node, "originalname", None) or request.node.name
+        self._default = name_of(self._test)
+        self._taken = request.config.stash.setdefault(_TAKEN, Taken())
         self._goldens = request.path.parent / FOLDER
         self._cwd = folder
         self._fresh = folder / "acp_records"
@@ -47,9 +50,14 @@ class Record:
 
     def __call__(self, spec: AgentSpec, name: str | None = None, **options: Any) -> AgentSpec:
         """The spec to run in this one's place."""
-        name = name or self._default
-        if not _NAME.fullmatch(name) or name in self._specs:
-            raise ValueError(f"{name!r} is no name for a recording of its own: use letters and digits, each name once")
+        if not isinstance(spec, AgentSpec):
+            raise TypeError(
+                f"acp_record takes an AgentSpec, such as AgentSpec(command=('opencode', 'acp')), not {spec!r:.80}; "
+                "that of an agent by name is acp_client.catalog.find(NAME).spec()"
+            )
+        name = check_name(self._default if name is None else name, self._specs)
+        if self._records:
+            self._taken.take(self.file(name), self._test)
         if spec.cwd is None:
             spec = spec.model_copy(update={"cwd": str(self._cwd)})
         self._specs[name] = spec = spec.model_copy(update={"name": name})
@@ -59,7 +67,8 @@ class Record:
         file = self.file(name)
         if not file.is_file():
             pytest.fail(
-                f"there is no recording {file}; record it with: pytest --acp-record '{self._test}'", pytrace=False
+                f"there is no recording {file}; record it with: pytest --acp-record {shlex.quote(self._test)}",
+                pytrace=False,
             )
         played = self._replay(file, **options)
         env = played.env  # what the agent itself needed, its keys above all, is not needed
@@ -78,16 +87,21 @@ class Record:
             header = next(read_file(path), None)
             if isinstance(header, Header):
                 found.setdefault(header.agent, []).append(path)
-        wrong = [f"{name!r} ran {len(found[name])} times" for name in self._specs if len(found[name]) != 1]
-        if wrong:
-            return (
-                f"nothing is recorded: {', '.join(wrong)}; run each spec of acp_record once, by a Runner that is made "
-                "after acp_record was called, without `transcripts`"
-            )
+        if wrong := [_miscounted(name, len(found[name])) for name in self._specs if len(found[name]) != 1]:
+            return f"nothing is recorded: {'; '.join(wrong)}"
         for name, spec in self._specs.items():
             self._goldens.mkdir(exist_ok=True)
             self.file(name).write_bytes(b"".join(_kept(found[name][0], spec.cwd or "")))
         return ""
+
+
+def _miscounted(name: str, runs: int) -> str:
+    if runs:
+        return f"{name!r} ran {runs} times, and a recording is of one run: call acp_record for each, with name="
+    return (
+        f"no run of {name!r} came to be known: run what acp_record returns, once, by a Runner that is made after "
+        "acp_record was called and that is given no `transcripts` of its own"
+    )
 
 
 def _kept(path: Path, cwd: str) -> Iterator[bytes]:

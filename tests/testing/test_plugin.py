@@ -27,9 +27,9 @@ def test_here(acp_record):
     assert run_subagent_sync(acp_record(spec, "by.name"), "in /").text == "in /"
 """
 DIFFERING = """
-FILE = "transcripts/test_it.jsonl"
+FILE = "transcripts/test_golden.test_it.jsonl"
 def test_careless(acp_record):
-    run_subagent_sync(acp_record(ECHO, "test_it"), "say that")
+    run_subagent_sync(acp_record(ECHO, "test_golden.test_it"), "say that")
 
 def test_strict(acp_replay):
     assert run_subagent_sync(acp_replay(FILE, env={"X": "1"}), "say thus").reason == "agent_error"
@@ -39,6 +39,31 @@ def test_looked_at(acp_replay):
 
 def test_lenient(acp_replay):
     assert run_subagent_sync(acp_replay(FILE, lenient=True, pace=1000.0), "say that").text == "say this"
+"""
+MANY = """
+import pytest
+
+def say(acp_record, text, **options):
+    assert run_subagent_sync(acp_record(ECHO, **options), text).text == text
+
+class TestOne:
+    def test_it(self, acp_record):
+        say(acp_record, "one")
+
+class TestTwo:
+    def test_it(self, acp_record):
+        say(acp_record, "two")
+
+@pytest.mark.parametrize("text", ["a/b", "a:b", "c"])
+def test_case(acp_record, text):
+    say(acp_record, text)
+"""
+SHARED = """
+import pytest
+
+@pytest.mark.parametrize("text", ["first", "second"])
+def test_case(acp_record, text):
+    assert run_subagent_sync(acp_record(ECHO, name="shared"), text).text == text
 """
 FAILING = """
 def test_it(acp_record):
@@ -56,6 +81,9 @@ def test_again(acp_record):
 
 def test_odd(acp_record):
     acp_record(ECHO, "../out")
+
+def test_text(acp_record):
+    acp_record("echo")
 """
 
 pytestmark = pytest.mark.slow
@@ -83,9 +111,9 @@ def test_scenarios_are_agents_and_recordings_are_made_on_request(recorded: tuple
     project, ended = recorded
     assert ended.code == 0, ended.output
     folder = project.folder / "transcripts"
-    assert sorted(path.name for path in folder.iterdir()) == ["by.name.jsonl", "test_it.jsonl"]
-    header = json.loads((folder / "test_it.jsonl").read_text().split("\n")[0])
-    assert (header["agent"], header["parent"], header["cwd"]) == ("test_it", None, "{cwd}")
+    assert sorted(path.name for path in folder.iterdir()) == ["by.name.jsonl", "test_golden.test_it.jsonl"]
+    header = json.loads((folder / "test_golden.test_it.jsonl").read_text().split("\n")[0])
+    assert (header["agent"], header["parent"], header["cwd"]) == ("test_golden.test_it", None, "{cwd}")
 
 
 def test_what_is_recorded_is_replayed_without_the_agent(project: Project) -> None:
@@ -101,7 +129,7 @@ def test_a_missing_recording_says_how_to_make_it(project: Project) -> None:
     shutil.rmtree(project.folder / "transcripts")
     ended = project.pytest("test_golden.py::test_it")
     assert ended.code == 1
-    assert "record it with: pytest --acp-record 'test_golden.py::test_it'" in ended.output
+    assert "record it with: pytest --acp-record test_golden.py::test_it" in ended.output
 
 
 def test_a_golden_run_that_differs_fails_its_test(project: Project) -> None:
@@ -117,15 +145,45 @@ def test_a_golden_run_that_differs_fails_its_test(project: Project) -> None:
 def test_a_test_that_fails_leaves_the_recording_as_it_was(project: Project) -> None:
     """So does one that records nothing, or more than one run; each says why."""
     project.write("test_golden.py", FAILING)
-    golden = project.folder / "transcripts" / "test_it.jsonl"
+    golden = project.folder / "transcripts" / "test_golden.test_it.jsonl"
     before = golden.read_bytes()
     ended = project.pytest("--acp-record", "test_golden.py")
     assert ended.code == 1
-    assert "3 failed, 2 passed, 2 errors" in ended.output
-    for said in ("'test_none' ran 0 times", "'test_twice' ran 2 times", "'../out' is no name for a recording"):
+    assert "4 failed, 2 passed, 2 errors" in ended.output
+    for said in (
+        "no run of 'test_golden.test_none' came to be known: run what acp_record returns, once",
+        "'test_golden.test_twice' ran 2 times, and a recording is of one run",
+        "has a recording called 'test_golden.test_again' already: each run has its own; call this one otherwise",
+        "'../out' is no name for a recording",
+        "TypeError: acp_record takes an AgentSpec, such as AgentSpec(command=('opencode', 'acp')), not 'echo'",
+    ):
         assert said in ended.output
     assert golden.read_bytes() == before
     assert len(list(golden.parent.iterdir())) == 2
+
+
+def test_each_test_has_a_recording_of_its_own(tmp_path: Path) -> None:
+    """Classes, cases and modules of one folder: what was recorded by each is what it replays."""
+    project = Project(tmp_path)
+    project.write("test_many.py", MANY)
+    project.write("test_more.py", MANY.replace('"one"', '"another one"'))
+    for arguments in (["--acp-record"], []):
+        ended = project.pytest(*arguments)
+        assert (ended.code, "10 passed" in ended.output) == (0, True), ended.output
+    names = {path.name for path in (tmp_path / "transcripts").iterdir()}
+    assert {"test_many.TestOne.test_it.jsonl", "test_more.TestOne.test_it.jsonl", "test_many.test_case-c.jsonl"} < names
+    assert len(names) == 10
+
+
+def test_two_tests_never_write_one_recording(tmp_path: Path) -> None:
+    """A name that somebody has given to both is refused; the first one's is as it was recorded."""
+    project = Project(tmp_path)
+    project.write("test_shared.py", SHARED)
+    ended = project.pytest("--acp-record")
+    assert ended.code == 1
+    assert "1 failed, 1 passed" in ended.output
+    assert "shared.jsonl is recorded by two tests, 'test_shared.py::test_case[first]' and" in ended.output
+    assert '"first"' in (tmp_path / "transcripts" / "shared.jsonl").read_text()
 
 
 def test_a_session_that_uses_no_fixture_loads_nothing() -> None:

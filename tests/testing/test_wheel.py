@@ -46,4 +46,4 @@ def test_the_installed_plugin_is_there_without_being_asked_for(tmp_path: Path) -
     for arguments in (["--acp-record"], []):
         ended = project.pytest(*arguments)
         assert ended.code == 0, ended.output
-    assert (folder / "transcripts" / "test_installed.jsonl").is_file()
+    assert (folder / "transcripts" / "test_installed.test_installed.jsonl").is_file()
