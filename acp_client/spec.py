@@ -152,6 +152,26 @@ def _check_approver(value: Any) -> Any:
     return value if value is None else check_approver(value)
 
 
+def _recording(file: Any) -> str:
+    """The absolute path of a recording that is there."""
+    if not isinstance(file, str | os.PathLike):
+        raise TypeError(f"a replay is of a file: give its path, as a str or path object, not {type(file).__name__}")
+    path = os.path.abspath(os.path.expanduser(os.fspath(file)))  # noqa: PTH100, PTH111  # no link is resolved
+    if not os.path.exists(path):  # noqa: PTH110  # text
+        raise ValueError(f"{path}: there is no such file to replay; give a transcript, such as RunResult.transcript")
+    if os.path.isdir(path):  # noqa: PTH112  # likewise
+        raise ValueError(f"{path}: this is a folder, and a replay is of one file in it; give a transcript")
+    return path
+
+
+def _not_of_a_replay(name: str, names: Iterable[str]) -> str:
+    if name == "command":
+        return (
+            "a replay takes no command: that is what plays the file; leave it out, or build an AgentSpec without file"
+        )
+    return f"a replay has no {name!r}{did_you_mean(name, names)}"
+
+
 _Text: TypeAlias = Annotated[str, Field(min_length=1, strict=True)]
 
 
@@ -236,20 +256,23 @@ class AgentSpec(Frozen):
     ) -> AgentSpec:
         """An agent that is a recorded run: it answers as the recorded agent did, without model, key or network.
 
-        `file` is a transcript of ours or JSON-RPC frames, one a line; it is read when the run starts. The client has to
-        send what was recorded, but for ids, paths and times. What differs ends the run as `agent_error` with the
-        difference in `failure.rpc_message`; with `lenient` it is only warned of on stderr. `pace` writes when it was
-        written then, so many times as fast (1.0); None at once. `fields` are those of `AgentSpec`, such as `cwd`.
+        `file` is a transcript of ours or JSON-RPC frames, one a line; it is there now, and read when the run starts.
+        The client has to send what was recorded, but for ids, paths and times. What differs ends the run as
+        `agent_error` with the difference in `failure.rpc_message`; with `lenient` it is only warned of on stderr.
+        `pace` writes when it was written then, so many times as fast (1.0); None at once. `fields` are those of
+        `AgentSpec` but `command`, such as `cwd`.
 
-        Raises ValueError for a pace that is no number above 0, and as `AgentSpec` does.
+        Raises ValueError for a file that is not there or is a folder, a pace that is no number above 0, and as
+        `AgentSpec` does; TypeError for a file that is no path.
         """
+        if wrong := [name for name in fields if name == "command" or name not in cls.model_fields]:
+            raise ValueError(_not_of_a_replay(wrong[0], ("lenient", "pace", *cls.model_fields)))
         command = [sys.executable, "-P", "-m", "acp_agent", "replay", *(["--lenient"] if lenient else [])]
         if pace is not None:
-            if not 0 < pace < math.inf:
+            if type(pace) not in (int, float) or not 0 < pace < math.inf:
                 raise ValueError(f"pace is {pace!r}; it is a number above 0, such as 2.0 for twice as fast, or None")
             command.append(f"--pace={pace!r}")
-        path = os.path.abspath(os.path.expanduser(os.fspath(file)))  # noqa: PTH100, PTH111  # no link is resolved
-        return cls(**{"command": (*command, "--", path), **fields})
+        return cls(command=(*command, "--", _recording(file)), **fields)
 
     def __hash__(self) -> int:
         """Equal specs are equal keys; mappings take no part."""
@@ -257,9 +280,9 @@ class AgentSpec(Frozen):
 
     def __repr__(self) -> str:
         """The program alone: arguments, variables and headers may hold secrets."""
-        more = f", … {len(self.command) - 1} more" if len(self.command) > 1 else ""
+        more = f" … {len(self.command) - 1} more" if len(self.command) > 1 else ""
         name = f", name={self.name!r}" if self.name else ""
-        return f"AgentSpec(command=({self.command[0]!r}{more}), cwd={self.cwd!r}{name})"
+        return f"AgentSpec(command=({self.command[0]!r},{more}), cwd={self.cwd!r}{name})"
 
     __str__ = __repr__
 

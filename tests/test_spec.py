@@ -104,6 +104,12 @@ def test_the_caller_s_environment_is_copied_and_never_shown() -> None:
     assert "hunter2" not in refusal(model=5, env={"KEY": "hunter2"})
 
 
+def test_the_repr_shows_the_program_as_a_tuple_has_it() -> None:
+    """And how many arguments it has, which may be secret."""
+    assert repr(spec(command=["echo"])) == "AgentSpec(command=('echo',), cwd=None)"
+    assert repr(spec(command=["x", "--key", "k"], name="n")) == "AgentSpec(command=('x', … 2 more), cwd=None, name='n')"
+
+
 async def decide(request: PermissionRequest) -> Decision:
     """A policy."""
     return Decision.reject(request.kind)

@@ -1,5 +1,6 @@
 """A run is recorded, its agent is gone, and the parent's result is the same: through the public door, on both loops."""
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -100,15 +101,37 @@ async def _cancelled(spec: AgentSpec, transcripts: Path | None) -> RunResult:
 def test_a_spec_of_a_replay_says_what_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Our own agent with the file, whose path no later chdir changes; other fields are as given."""
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.jsonl").touch()
     spec = AgentSpec.replay("a.jsonl", lenient=True, pace=2.0, name="again", permission="allow")
     options = ("--lenient", "--pace=2.0", "--", str(tmp_path / "a.jsonl"))
     assert spec.command == (sys.executable, "-P", "-m", "acp_agent", "replay", *options)
     assert (spec.label, spec.permission) == ("again", "allow")
-    assert AgentSpec.replay(Path("/x/b.jsonl")).command[-2:] == ("--", "/x/b.jsonl")
+    assert AgentSpec.replay(tmp_path / "a.jsonl").command[-2:] == ("--", str(tmp_path / "a.jsonl"))
 
 
-@pytest.mark.parametrize("pace", [0, -1.0, float("inf"), float("nan")])
-def test_a_pace_is_a_number_above_zero(pace: float) -> None:
+@pytest.mark.parametrize(
+    ("file", "fields", "kind", "told"),
+    [
+        ("none.jsonl", {}, ValueError, "/none.jsonl: there is no such file to replay; give a transcript, such as Run"),
+        (".", {}, ValueError, ": this is a folder, and a replay is of one file in it; give a transcript"),
+        (None, {}, TypeError, "a replay is of a file: give its path, as a str or path object, not NoneType"),
+        ("a.jsonl", {"command": ["x"]}, ValueError, "a replay takes no command: that is what plays the file"),
+        ("a.jsonl", {"lenint": True}, ValueError, "a replay has no 'lenint'; did you mean 'lenient'?"),
+        ("a.jsonl", {"permision": "allow"}, ValueError, "a replay has no 'permision'; did you mean 'permission'?"),
+    ],
+)
+def test_a_replay_that_cannot_be_is_refused_when_the_spec_is_built(
+    file: Any, fields: dict[str, Any], kind: type[Exception], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that is not there, and what is no field of a replay; nothing is dropped in silence."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.jsonl").touch()
+    with pytest.raises(kind, match=re.escape(told)):
+        AgentSpec.replay(file, **fields)
+
+
+@pytest.mark.parametrize("pace", [0, -1.0, float("inf"), float("nan"), True, "fast"])
+def test_a_pace_is_a_number_above_zero(pace: Any) -> None:
     """Said when the spec is built."""
     with pytest.raises(ValueError, match="it is a number above 0"):
         AgentSpec.replay("a.jsonl", pace=pace)
