@@ -30,11 +30,10 @@ class Complaints:
         self._identity = identity
         self._lenient = lenient
         self._line = 0
-        self._diff = ""
 
     def data(self) -> dict[str, Any]:
-        """The `data` of the error: where in the file, and the difference."""
-        return {"file": self._name, "line": self._line, "diff": self._diff}
+        """The `data` of the error: where in the file. The difference is in the message, once."""
+        return {"file": self._name, "line": self._line}
 
     def of_call(self, frame: dict[str, Any], nearest: Hear | None) -> str:
         """A request or notification that was not recorded, and what was expected in its place."""
@@ -82,7 +81,7 @@ class Complaints:
     def _text(self, line: int, head: str, diff: str) -> str:
         where = f"{self._name}, line {line}" if line else self._name
         warning = "warning: " if self._lenient else ""
-        self._line, self._diff = line, diff
+        self._line = line
         self.last = f"{warning}replay of {where}: {head}; {_CORRECTION}" + (f"\n{diff}" if diff else "")
         return self.last
 

@@ -5,16 +5,14 @@ Owns the order of reading and writing and its bound. What to write is `player`'s
 
 from __future__ import annotations
 
-import os
 import time
-from contextlib import suppress
 from typing import Final
 
 from acp_agent.replay.departure import FLUSH_SECONDS, depart
 from acp_agent.replay.player import STDOUT, Player
 from acp_agent.replay.steps import Recording
 from acp_agent.scripted.wire import Wire
-from acp_client.record.format.difference import REPORT_VARIABLE
+from acp_client.record.format.report import report
 from acp_client.safe_text import printable
 
 MAX_AHEAD_BYTES: Final = 1024 * 1024
@@ -22,8 +20,13 @@ MAX_AHEAD_BYTES: Final = 1024 * 1024
 EXIT_DIFFERS: Final = 1
 
 
-def serve(recording: Recording, wire: Wire, *, lenient: bool = False, pace: float | None = None) -> int:
-    """Play to the end of stdin, or of a recording that ends earlier; returns the exit code."""
+def serve(
+    recording: Recording, wire: Wire, *, lenient: bool = False, pace: float | None = None, report_to: str = ""
+) -> int:
+    """Play to the end of stdin, or of a recording that ends earlier; returns the exit code.
+
+    `report_to` names a file to which a difference is appended, beside stderr.
+    """
     player = Player(recording, lenient=lenient, pace=pace)
     wire.stdin.reading = True
     _write(player, wire)
@@ -38,7 +41,7 @@ def serve(recording: Recording, wire: Wire, *, lenient: bool = False, pace: floa
         while _write(player, wire):
             wire.exchange(None)
     if player.failed:
-        _report(player.difference)
+        report(report_to, f"{player.difference}\n")
         wire.drain(FLUSH_SECONDS)
         return EXIT_DIFFERS
     if player.is_over and not recording.departure.is_told:
@@ -48,13 +51,6 @@ def serve(recording: Recording, wire: Wire, *, lenient: bool = False, pace: floa
 
 def _tell(wire: Wire, text: str) -> None:
     wire.stderr.put(f"{printable(text)}\n".encode())
-
-
-def _report(difference: str) -> None:
-    """For who has asked to be told in a file."""
-    if path := os.environ.get(REPORT_VARIABLE):
-        with suppress(OSError), open(path, "a", encoding="utf-8", errors="replace") as file:  # noqa: PTH123  # costs
-            file.write(f"{difference}\n")
 
 
 def _write(player: Player, wire: Wire) -> bool:

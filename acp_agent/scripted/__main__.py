@@ -14,11 +14,15 @@ if TYPE_CHECKING:
 
 EXIT_USAGE = 2
 EXIT_SIGINT = 130
+_REPORT = "--report="  # as in acp_client.record.format.report, whose import would be dear here
 _USAGE = "usage: python -m acp_agent scripted FILE"
 _INTRODUCTION = f"""{_USAGE}
 
 Plays a scenario file (YAML, or JSON) as an ACP agent on stdin and stdout. What a scenario does
 not mention follows the protocol.
+
+  --check        say what is wrong with the file, and play nothing
+  --report=OUT   make the file OUT at the start: it says that the agent was run
 
 Texts may hold placeholders: ${{id}} and ${{session}} of the request that is being answered, its
 ${{params.…}}, ${{prompt}} (the text), ${{cwd}} (the session's), ${{n}} (count of the innermost
@@ -31,16 +35,26 @@ def run(argv: list[str]) -> int:
     if argv in (["--help"], ["-h"]):
         sys.stdout.write(help_text())
         return 0
-    if len(argv) != 1 or argv[0].startswith("-"):
+    out = next((word.removeprefix(_REPORT) for word in argv if word.startswith(_REPORT)), "")
+    words = [word for word in argv if word != "--check" and not word.startswith(_REPORT)]
+    if len(words) != 1 or words[0].startswith("-"):
         sys.stderr.write(f"{_USAGE}\none scenario file is needed; --help lists its words\n")
         return EXIT_USAGE
-    path = argv[0]
+    if out:
+        _report(out)
+    path = words[0]
     try:
         scenario = load(path, os.environ)
     except ScenarioError as error:
         sys.stderr.write(f"{error}\n")
         return EXIT_USAGE
-    return _play(scenario, path)
+    return 0 if "--check" in argv else _play(scenario, path)
+
+
+def _report(out: str) -> None:
+    from acp_client.record.format.report import report  # noqa: PLC0415 - for tests that ask for it
+
+    report(out)
 
 
 def _play(scenario: Mapping[str, object], path: str) -> int:

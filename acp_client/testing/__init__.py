@@ -15,9 +15,12 @@ import pytest
 if TYPE_CHECKING:
     from acp_client.testing.factories import Replay, Scripted
     from acp_client.testing.golden import Record
+    from acp_client.testing.reports import Reports
 
 OPTION = "--acp-record"
-_FAILED = pytest.StashKey[bool]()
+_REPORTS = pytest.StashKey["list[Reports]"]()
+_UNFINISHED = pytest.StashKey[bool]()
+"""The test has failed, or was skipped on the way."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -32,39 +35,53 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """A test that failed leaves no recording."""
+    """A test that failed leaves no recording; what differed from one is shown beside its own failure."""
     report = yield
-    if report.failed:
-        item.stash[_FAILED] = True
+    if not report.passed:
+        item.stash[_UNFINISHED] = True
+    if report.when == "call" and report.failed:
+        told = [text for reports in item.stash.get(_REPORTS, []) if (text := reports.beside(report.longreprtext))]
+        report.sections += [("What differed from the recording", text) for text in told]
     return report
 
 
+def _judge(node: pytest.Item, reports: Reports) -> None:
+    """The test is over: it fails for what its agents report."""
+    if complaint := reports.complaint(passed=not node.stash.get(_UNFINISHED, False)):
+        pytest.fail(complaint, pytrace=False)
+
+
 @pytest.fixture
-def acp_scripted(tmp_path: Path, request: pytest.FixtureRequest) -> Scripted:
-    """`acp_scripted(scenario, **fields)`: an `AgentSpec` of an agent that plays a scenario.
+def acp_scripted(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Scripted]:
+    """`acp_scripted(scenario, check=True, **fields)`: an `AgentSpec` of an agent that plays a scenario.
 
     `scenario` is a mapping or the path of a YAML or JSON file, relative to the test's own; its words are shown by
-    `python -m acp_agent scripted --help`. `fields` are those of `AgentSpec`; it runs in `tmp_path` unless `cwd` says
-    otherwise.
+    `python -m acp_agent scripted --help`. One that cannot be played is a ValueError at once. `fields` are those of
+    `AgentSpec`; it runs in `tmp_path` unless `cwd` says otherwise. A test that passes without having run it fails when
+    it ends; not with `check=False`.
     """
     from acp_client.testing.factories import Scripted  # noqa: PLC0415  # when it is used
 
-    return Scripted(tmp_path, request.path.parent)
+    scripted = Scripted(tmp_path, request.path.parent)
+    request.node.stash.setdefault(_REPORTS, []).append(scripted.reports)
+    yield scripted
+    _judge(request.node, scripted.reports)
 
 
 @pytest.fixture
 def acp_replay(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Replay]:
     """`acp_replay(file, lenient=False, pace=None, check=True, **fields)`: an `AgentSpec` of a recorded run.
 
-    `file` is relative to the test's own. What differs from the recording fails the test when it ends, with the
-    difference, whatever the test made of it; not with `check=False`, nor with `lenient`.
+    `file` is relative to the test's own; one that is no recording is a ValueError at once. What differs from the
+    recording fails the test when it ends, with the difference, whatever the test made of it; not with `check=False`,
+    nor with `lenient`. So does a recording that was never run; not with `check=False`.
     """
     from acp_client.testing.factories import Replay  # noqa: PLC0415  # when it is used
 
     replay = Replay(tmp_path, request.path.parent)
+    request.node.stash.setdefault(_REPORTS, []).append(replay.reports)
     yield replay
-    if complaint := replay.complaint():
-        pytest.fail(complaint, pytrace=False)
+    _judge(request.node, replay.reports)
 
 
 @pytest.fixture
@@ -85,5 +102,5 @@ def acp_record(
 
     record = Record(request, tmp_path, acp_replay, monkeypatch if request.config.getoption(OPTION) else None)
     yield record
-    if not request.node.stash.get(_FAILED, False) and (complaint := record.keep()):
+    if not request.node.stash.get(_UNFINISHED, False) and (complaint := record.keep()):
         pytest.fail(complaint, pytrace=False)

@@ -70,7 +70,7 @@ class Record:
                 f"there is no recording {file}; record it with: pytest --acp-record {shlex.quote(self._test)}",
                 pytrace=False,
             )
-        played = self._replay(file, **options)
+        played = self._replay(file, called=f"acp_record(spec, name={name!r})", **options)
         env = played.env  # what the agent itself needed, its keys above all, is not needed
         return spec.model_copy(update={"command": played.command, "env": env, "env_passthrough": ()})
 

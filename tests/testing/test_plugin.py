@@ -40,6 +40,65 @@ def test_looked_at(acp_replay):
 def test_lenient(acp_replay):
     assert run_subagent_sync(acp_replay(FILE, lenient=True, pace=1000.0), "say that").text == "say this"
 """
+IDLE = """
+import pytest
+FILE = "transcripts/test_golden.test_it.jsonl"
+
+def test_script(acp_scripted):
+    acp_scripted({"prompt": []})
+
+def test_replay(acp_replay):
+    run_subagent_sync(acp_replay(FILE, lenient=True), "say this")
+    acp_replay(FILE, lenient=True)
+
+def test_record(acp_record):
+    acp_record(ECHO, name="by.name")
+
+def test_meant(acp_scripted, acp_replay):
+    acp_scripted({"prompt": []}, check=False), acp_replay(FILE, check=False)
+
+def test_by_its_command(acp_replay):
+    spec = AgentSpec(command=acp_replay(FILE).command, env={"X": "1"})
+    assert run_subagent_sync(spec, "say this").text == "say this"
+
+def test_skipped(acp_scripted):
+    acp_scripted({"prompt": []})
+    pytest.skip("later")
+
+def test_failed(acp_scripted):
+    acp_scripted({"prompt": []})
+    assert False
+"""
+UNFIT = """
+import pathlib
+import pytest
+
+@pytest.mark.parametrize(("make", "told"), [
+    (lambda s, r: s({"promt": []}), "promt: unknown word"),
+    (lambda s, r: s("none.json"), "none.json: cannot be read: No such file or directory"),
+    (lambda s, r: s("."), "cannot be read: Is a directory"),
+    (lambda s, r: s({"prompt": []}, command=["x"]), "acp_scripted takes no command"),
+    (lambda s, r: s(["prompt"]), "a scenario is a mapping, or the path of a YAML or JSON file, not list"),
+    (lambda s, r: r("none.jsonl"), "none.jsonl: there is no such file"),
+    (lambda s, r: r("."), "a folder"),
+    (lambda s, r: r("foreign.jsonl"), "foreign.jsonl: it is no recording: none of its lines is a frame of a run"),
+    (lambda s, r: r(None), "not NoneType"),
+])
+def test_it(acp_scripted, acp_replay, make, told):
+    pathlib.Path(__file__).with_name("foreign.jsonl").write_text('{"level": "info"}\\n{"level": "debug"}\\n')
+    with pytest.raises((ValueError, TypeError), match=told):
+        make(acp_scripted, acp_replay)
+"""
+SAID = """
+FILE = "transcripts/test_golden.test_it.jsonl"
+
+def test_by_text(acp_replay):
+    assert run_subagent_sync(acp_replay(FILE), "say that").text == "say this"
+
+def test_by_failure(acp_replay):
+    result = run_subagent_sync(acp_replay(FILE), "say that")
+    assert result.failure is None, result.failure.rpc_message
+"""
 MANY = """
 import pytest
 
@@ -140,6 +199,34 @@ def test_a_golden_run_that_differs_fails_its_test(project: Project) -> None:
     assert "4 passed, 2 errors" in ended.output
     for said in ('-    "text": "say this"', '+    "text": "say that"', '+    "text": "say thus"'):
         assert said in ended.output
+
+
+def test_a_difference_is_told_once_with_the_tests_own_failure(project: Project) -> None:
+    """Beside it where the test does not say it itself; it is no second fault of the test."""
+    project.write("test_golden.py", SAID)
+    ended = project.pytest("test_golden.py")
+    assert ended.code == 1
+    assert "2 failed in" in ended.output
+    assert ended.output.count('+    "text": "say that"') == 2, ended.output
+
+
+def test_what_was_never_run_fails_its_test(project: Project) -> None:
+    """Unless that is meant, or the test did not come so far; an agent by the spec's command alone is seen too."""
+    project.write("test_golden.py", IDLE)
+    ended = project.pytest("test_golden.py")
+    assert ended.code == 1
+    assert "1 failed, 5 passed, 1 skipped, 3 errors" in ended.output, ended.output
+    for said in ("acp_scripted({…})", "acp_replay('transcripts/test_golden.test_it.jsonl')", "acp_record(spec, name="):
+        assert f"never run: {said}" in ended.output
+    assert "check=False if it need not be run" in ended.output
+
+
+def test_what_cannot_be_played_is_said_when_it_is_made(tmp_path: Path) -> None:
+    """Scenarios and recordings, missing, of another kind, or wrong."""
+    project = Project(tmp_path)
+    project.write("test_unfit.py", UNFIT)
+    ended = project.pytest()
+    assert ended.code == 0, ended.output
 
 
 def test_a_test_that_fails_leaves_the_recording_as_it_was(project: Project) -> None:

@@ -16,9 +16,6 @@ from acp_client.safe_text import ELLIPSIS, printable
 MASK: Final = "[redacted]"
 """What a record has in the place of a secret."""
 
-REPORT_VARIABLE: Final = "ACP_SUBAGENTS_REPLAY_REPORT"
-"""Names a file to which a replay appends what differed, beside stderr: for a test that looks at neither."""
-
 MAX_LINES: Final = 60
 """Of a difference: what fits on a screen."""
 MAX_CHARS: Final = 4000

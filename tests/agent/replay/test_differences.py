@@ -16,7 +16,7 @@ NO = {"outcome": {"outcome": "selected", "optionId": "no"}}
 
 
 def test_another_prompt_is_answered_with_the_difference() -> None:
-    """In the message, in the data, on stderr: file, line, what was recorded, what came, what to do."""
+    """In the message, and on stderr: file, line, what was recorded, what came, what to do. Not in the data again."""
     played = Played([*opening(), *turn()])
     played.open()
     (frame,) = played.send(prompt(13, "s1", "stop"))
@@ -24,8 +24,8 @@ def test_another_prompt_is_answered_with_the_difference() -> None:
     assert (frame["id"], error["code"]) == (13, REPLAY_DIFFERS)
     assert "rec.jsonl, line 5: session/prompt of session s1 is not what was recorded" in error["message"]
     assert '-    "text": "go"' in error["message"]
-    assert '+    "text": "stop"' in error["data"]["diff"]
-    assert (error["data"]["file"], error["data"]["line"]) == ("rec.jsonl", 5)
+    assert error["message"].count('+    "text": "stop"') == 1
+    assert error["data"] == {"file": "rec.jsonl", "line": 5}
     assert "record the run again" in played.stderr
     assert '+    "text": "stop"' in played.stderr
     assert played.player.failed

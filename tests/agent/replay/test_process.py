@@ -16,6 +16,7 @@ from tests.agent.replay.playing import answer, lines_of, opening, text, turn
 from tests.agent.served import Served, soon
 
 Start = Callable[..., Served]
+FACTOR = "the FACTOR of --pace, if that is meant: it is a number above 0, such as 2 for twice as fast"
 HEADER = {"acp_transcript": 1, "run_id": "r", "cwd": "/rec/work"}
 
 
@@ -68,6 +69,21 @@ def test_what_differs_makes_the_exit_code_1(serve: Start) -> None:
     code, stderr = code_and_stderr(child)
     assert code == 1
     assert '+    "text": "stop"' in stderr
+
+
+def test_a_report_tells_of_the_start_and_of_what_differs(serve: Start, tmp_path: Path) -> None:
+    """In a file, for who looks at neither; one that cannot be written changes nothing."""
+    out = tmp_path / "out.txt"
+    child = serve([*opening(), *turn()], f"--report={out}")
+    assert out.read_text() == ""
+    child.turn("stop", child.session)
+    child.close_stdin()
+    assert code_and_stderr(child)[0] == 1
+    assert '+    "text": "stop"' in out.read_text()
+    child = serve([*opening(), *turn()], f"--report={tmp_path}")
+    child.turn("stop", child.session)
+    child.close_stdin()
+    assert code_and_stderr(child)[0] == 1
 
 
 def test_lenient_makes_it_a_warning(serve: Start) -> None:
@@ -188,9 +204,17 @@ def test_ctrl_c_ends_it_quietly(serve: Start) -> None:
         (["--pace", "f"], Arguments("f", pace=1.0)),
         (["--pace", "0.5", "f"], Arguments("f", pace=0.5)),
         (["--pace=2", "--", "-f"], Arguments("-f", pace=2.0)),
+        (["--report=out", "f"], Arguments("f", report="out")),
         ([], "one file is needed, got 0"),
-        (["a", "b"], "one file is needed, got 2"),
+        (["a", "b"], "one file is needed, got 2: 'a', 'b'"),
         (["--fast", "f"], "no option '--fast'"),
+        (["--lenien", "f"], "no option '--lenien'; did you mean '--lenient'?"),
+        (["--pce=2", "f"], "no option '--pce=2'; did you mean '--pace'?"),
+        (["--pace", "0", "f"], "--pace is '0'; it is a number above 0, such as 2 for twice as fast"),
+        (["--pace", "-1", "f"], "--pace is '-1'; it is a number above 0, such as 2 for twice as fast"),
+        (["--pace", "nan", "f"], "--pace is 'nan'; it is a number above 0, such as 2 for twice as fast"),
+        (["--pace=", "f"], "--pace is ''; it is a number above 0, such as 2 for twice as fast"),
+        (["--pace", "abc", "f"], f"one file is needed, got 2: 'abc', 'f'; {FACTOR}"),
         (["--pace=0", "f"], "--pace is '0'; it is a number above 0, such as 2 for twice as fast"),
         (["--pace=inf", "f"], "--pace is 'inf'; it is a number above 0, such as 2 for twice as fast"),
     ],

@@ -92,6 +92,25 @@ def test_a_broken_scenario_is_a_usage_error(capsys: pytest.CaptureFixture[str], 
     assert second == f"{path}: start[0].delay: must be a number, not the number -1"
 
 
+def test_a_scenario_can_be_checked_without_being_played(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Nothing is said of a good one; a bad one is the same usage error as when it is played."""
+    path = tmp_path / "s.json"
+    path.write_text('{"prompt": []}')
+    assert main(["--check", str(path)]) == 0
+    assert capsys.readouterr() == ("", "")
+    path.write_text('{"promt": []}')
+    assert main(["--check", str(path)]) == 2
+    assert "did you mean `prompt`?" in capsys.readouterr().err
+
+
+def test_a_report_says_that_it_was_started(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """For a test that wants to know at its end."""
+    out = tmp_path / "out.txt"
+    assert main([f"--report={out}", str(tmp_path / "none.json")]) == 2
+    assert out.exists()
+    assert "cannot be read" in capsys.readouterr().err
+
+
 def test_placeholders_know_where_the_agent_runs(play: Play, tmp_path: Path) -> None:
     """Its pid, its interpreter, the folder of its scenario, the session's directory."""
     child = play(prompt=[{"send": ["${pid}", "${python}", "${scenario_dir}", "${cwd}"]}])
