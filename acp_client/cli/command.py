@@ -160,7 +160,8 @@ _RUN_OPTIONS = (
     click.option(
         "--transcript",
         metavar="FILE",
-        help="Keep all that goes over the wire in this file, without secrets; `subagent trace FILE` shows it.",
+        help="Keep all that goes over the wire in this file, without secrets; `subagent trace FILE` shows it. "
+        "Replaces an earlier transcript, and no other file.",
     ),
     click.argument("task", nargs=-1, metavar="TASK..."),
 )

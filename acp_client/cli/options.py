@@ -149,8 +149,15 @@ class RunOptions:
         if not self.transcript or path.is_dir() or not path.parent.is_dir():
             fault = "is a folder" if self.transcript and path.is_dir() else "is in no folder that is there"
             raise click.UsageError(f"--transcript {self.transcript!r} {fault}; name a file in one, such as run.jsonl")
+        from acp_client.cli.show.files import holds_no_transcript  # noqa: PLC0415  # as above
         from acp_client.record.place import OneFile  # noqa: PLC0415  # as above
 
+        try:
+            fault = holds_no_transcript(path)
+        except OSError as error:
+            fault = f"cannot be read: {error.strerror}; name another file"
+        if fault:
+            raise click.UsageError(f"--transcript {self.transcript!r} {fault}")
         return OneFile(path)
 
     def read_task(self) -> str:

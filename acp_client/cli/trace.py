@@ -5,7 +5,6 @@ What is shown is `record.viewer`'s, what is wrong with a file `record.format.che
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -40,11 +39,14 @@ def trace(*, paths: tuple[str, ...], check: bool, html: str | None, follow: bool
     """Show what recorded runs did: what was said, the tool calls, who allowed what, and why a run failed.
 
     PATH is a transcript, or a folder of them: runs that were started by one another make a tree. Recorded frames of
-    other tools are read too, one JSON object a line.
+    other tools are read too, one JSON object a line. One of --check, --html and --follow may be given.
 
     \b
-    Exit codes: 0 shown, or nothing is wrong   1 --check has found something, or OUT cannot be written
-      2 wrong usage, or no transcript          130 Ctrl-C
+    Exit codes:
+      0 shown, or --check has found nothing
+      1 --check has found something, also a file that is no transcript; or OUT cannot be written
+      2 wrong usage, a file that cannot be read, or no transcript to show
+      130 Ctrl-C
     """  # noqa: D301  # \b is click's mark for lines that stay as they are
     if check + follow + (html is not None) > 1:
         raise click.UsageError("--check, --html and --follow are three ways to look; give one of them")
@@ -135,7 +137,7 @@ def _run(file: Path) -> Run | None:
 
 
 def _check(files: Sequence[Path]) -> int:
-    from acp_client.record.format.check import check_file  # noqa: PLC0415
+    from acp_client.record.format.check import check_file, told  # noqa: PLC0415
     from acp_client.record.format.lines import TranscriptError  # noqa: PLC0415
 
     bad = False
@@ -145,12 +147,13 @@ def _check(files: Sequence[Path]) -> int:
         except TranscriptError as error:
             raise _Invalid(printable(str(error))) from error
         bad = bad or any(not finding.harmless for finding in findings)
-        lines = [f"{file}: {finding}" for finding in findings] or [f"{file}: good"]
+        lines = [f"{file}: {sentence}" for sentence in told(findings)] or [f"{file}: good"]
         sys.stdout.write("".join(f"{printable(line)}\n" for line in lines))
     return 1 if bad else 0
 
 
 def _write(roots: Sequence[Run], out: str, files: Sequence[Path]) -> int:
+    from acp_client.cli.show.files import holds_no_page, write_private  # noqa: PLC0415
     from acp_client.record.viewer.page import render  # noqa: PLC0415
 
     title = files[0].name if len(files) == 1 else f"{len(files)} runs"
@@ -159,18 +162,14 @@ def _write(roots: Sequence[Run], out: str, files: Sequence[Path]) -> int:
         sys.stdout.buffer.write(data)
         return 0
     path = Path(out)
-    if any(path.exists() and path.samefile(file) for file in files):
-        raise _Invalid(f"--html {out!r} is a transcript that is read here; give another name for the page")
     try:
-        with open(path, "wb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:  # mode
-            file.write(data)
+        if fault := holds_no_page(path):
+            raise _Invalid(f"--html {out!r} {fault}")
+        write_private(path, data)
     except OSError as error:
-        if error.errno in FULL:
-            complain(f"failed   {printable(out)} cannot be written to: {error.strerror}")
-            return 1
-        raise _Invalid(
-            f"--html {out!r} cannot be written to: {error.strerror}; give a file in a folder of yours"
-        ) from error
+        correction = "" if error.errno in FULL else "; give a file in a folder of yours"
+        complain(f"failed   {printable(out)} cannot be written to: {error.strerror}{correction}")
+        return 1
     sys.stdout.write(f"{printable(out)}\n")
     return 0
 

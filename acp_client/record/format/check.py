@@ -47,6 +47,21 @@ class Finding:
         return f"{where}{self.rule}; {self.correction}"
 
 
+def told(findings: Iterable[Finding]) -> list[str]:
+    """Findings in sentences: what breaks the same rule is told once, with the first line and how many there are."""
+    alike: dict[tuple[str, str], list[Finding]] = {}
+    for finding in findings:
+        alike.setdefault((finding.rule, finding.correction), []).append(finding)
+    return [_sentence(found) for found in alike.values()]
+
+
+def _sentence(found: list[Finding]) -> str:
+    first, more = found[0], len(found) - 1
+    if not more:
+        return str(first)
+    return f"line {first.line} and {more} more, up to line {found[-1].line}: {first.rule}; {first.correction}"
+
+
 def check_file(path: Path | str) -> list[Finding]:
     """The findings of a file, in the order of its lines; none for a good one. Raises TranscriptError as the reader."""
     return list(check_lines(open_lines(path)))

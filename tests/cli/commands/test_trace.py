@@ -78,8 +78,7 @@ def test_a_folder_is_a_tree_by_parent_links(capsys: pytest.CaptureFixture[str], 
         (["--follow", "odd.txt"], "'odd.txt' is no transcript"),
         (["--check", "--follow", "a"], "three ways to look; give one of them"),
         (["--html", "x", "--check", "a"], "three ways to look"),
-        (["--html", "r1.jsonl", "r1.jsonl"], "is a transcript that is read here"),
-        (["--html", "gone/x.html", "r1.jsonl"], "cannot be written to: No such file or directory; give a file in"),
+        (["--html", "r1.jsonl", "r1.jsonl"], "'r1.jsonl' is there already and is no page of subagent trace, so it is"),
         ([], "Missing argument 'PATH...'"),
     ],
 )
@@ -154,6 +153,23 @@ def test_a_page_is_written_for_its_owner_alone(capsys: pytest.CaptureFixture[str
     assert stat.S_IMODE((here / "out.html").stat().st_mode) == 0o600
 
 
+def test_a_page_replaces_a_page_alone(capsys: pytest.CaptureFixture[str], here: Path) -> None:
+    """Whoever could read the old one; what is no page of ours stays as it is."""
+    written("r1.jsonl", *RUN)
+    assert traced(capsys, "r1.jsonl", "--html", "out.html")[0] == 0
+    (here / "out.html").chmod(0o644)
+    page = (here / "out.html").read_bytes()
+    (here / "out.html").write_bytes(page + b"longer")
+    assert traced(capsys, "r1.jsonl", "--html", "out.html")[0] == 0
+    assert stat.S_IMODE((here / "out.html").stat().st_mode) == 0o600
+    assert (here / "out.html").read_bytes() == page
+    (here / "thesis.html").write_text("<!doctype html>\n<title>Thesis</title>")
+    code, out, err = traced(capsys, "r1.jsonl", "--html", "thesis.html")
+    assert (code, out) == (2, "")
+    assert "--html 'thesis.html' is there already and is no page of subagent trace, so it is not overwritten" in err
+    assert "Thesis" in (here / "thesis.html").read_text()
+
+
 def test_a_page_can_go_to_stdout(start: Callable[..., Subagent]) -> None:
     """For a pipe; a folder's page is called by how much is in it."""
     written("t/a.jsonl", *RUN)
@@ -170,6 +186,33 @@ def test_a_full_disk_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     code, _, err = traced(capsys, "r1.jsonl", "--html", "/dev/full")
     assert code == 1
     assert "cannot be written to: No space left on device" in err
+
+
+@pytest.mark.parametrize(
+    ("out", "why"),
+    [("gone/x.html", "No such file or directory"), ("folder", "Is a directory"), ("r1.jsonl/x", "Not a")],
+)
+def test_a_page_that_cannot_be_written_is_no_wrong_usage_either(
+    capsys: pytest.CaptureFixture[str], here: Path, out: str, why: str
+) -> None:
+    """Exit code 1, as the help says."""
+    written("r1.jsonl", *RUN)
+    (here / "folder").mkdir()
+    code, _, err = traced(capsys, "r1.jsonl", "--html", out)
+    assert code == 1
+    assert f"failed   {out} cannot be written to: {why}" in err
+    assert "give a file in a folder of yours" in err
+
+
+def test_the_check_of_what_is_no_transcript_has_found_something(capsys: pytest.CaptureFixture[str], here: Path) -> None:
+    """Exit code 1; each rule once, with how many lines break it and the first of them."""
+    (here / "log.jsonl").write_text('{"level": "info"}\n' * 3 + "text\n" * 2 + '{"level": "info"}\n')
+    code, out, _ = traced(capsys, "--check", "log.jsonl")
+    assert code == 1
+    first, second, third = out.splitlines()
+    assert first.startswith("log.jsonl: line 1 and 3 more, up to line 6: an object must be a header, have ")
+    assert second.startswith("log.jsonl: line 4 and 1 more, up to line 5: a line must be one JSON object; ")
+    assert third == "log.jsonl: there is no line of a transcript in it; give a file that a run has left"
 
 
 def test_on_a_terminal_it_has_colours(tmp_path: Path) -> None:

@@ -5,13 +5,14 @@ from pathlib import Path
 import pytest
 
 from acp_client.cli.command import execute
+from acp_client.record.format.lines import Header, encode_line
 from tests.cli.command import playing, subagent
 from tests.record.kept import Kept
 
 
 def test_the_wire_is_kept_in_the_file_that_was_asked_for(tmp_path: Path) -> None:
     """One of an earlier run is replaced; the answer and the exit code are as ever."""
-    (tmp_path / "run.jsonl").write_text("of an earlier run\n")
+    (tmp_path / "run.jsonl").write_bytes(encode_line(Header(run_id="an earlier one")))
     agent = playing(tmp_path, prompt=[{"chunk": "Hello"}])
     done = subagent("run", "--agent", agent, "--transcript", "run.jsonl", "hi", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (0, b"Hello\n")
@@ -21,6 +22,19 @@ def test_the_wire_is_kept_in_the_file_that_was_asked_for(tmp_path: Path) -> None
     shown = subagent("trace", "run.jsonl", cwd=tmp_path)
     assert shown.returncode == 0
     assert b"Hello" in shown.stdout
+
+
+def test_a_file_that_is_no_transcript_is_not_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Wrong usage, before anything is started; an empty file, as mktemp makes one, may be."""
+    notes = tmp_path / "notes.txt"
+    notes.write_text("a week of work\n")
+    assert execute(["run", "--agent", "echo", "--transcript", str(notes), "hi"]) == 2
+    assert "is there already and is no transcript, so it is not overwritten; remove it first" in capsys.readouterr().err
+    assert notes.read_text() == "a week of work\n"
+    (tmp_path / "empty.jsonl").touch()
+    done = subagent("run", "--agent", playing(tmp_path), "--transcript", "empty.jsonl", "hi", cwd=tmp_path)
+    assert done.returncode == 0
+    assert Kept(tmp_path / "empty.jsonl").faults() == []
 
 
 @pytest.mark.parametrize(
