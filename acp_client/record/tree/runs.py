@@ -93,6 +93,11 @@ class Run:
         return self.result is not None
 
     @property
+    def seems_over(self) -> bool:
+        """True where nobody writes an end note, and the last prompt is answered: there may be another, but need not."""
+        return self._wire_reason() is not None
+
+    @property
     def seconds(self) -> float | None:
         """How long it ran, or as far as the record goes."""
         total = number(members((self.result or {}).get("timings")).get("total"))
@@ -155,6 +160,7 @@ class Counts:
 
     runs: int = 0
     failed: int = 0
+    aborted: int = 0
     unfinished: int = 0
     permissions: int = 0
     denied: int = 0
@@ -167,11 +173,12 @@ def counts(runs: Iterable[Run]) -> Counts:
     every = list(runs)
     calls = [call for run in every for call in (*run.of(ToolCall), *run.of(HostCall))]
     asked = [item for run in every for item in run.of(Permission)]
-    unfinished = sum(run.status == "unfinished" for run in every)
+    statuses = [run.status for run in every]
     return Counts(
         runs=len(every),
-        failed=sum(run.failed for run in every) - unfinished,
-        unfinished=unfinished,
+        failed=statuses.count("error"),
+        aborted=statuses.count("aborted"),
+        unfinished=statuses.count("unfinished"),
         permissions=len(asked),
         denied=sum(item.answer == "denied" for item in asked),
         tool_calls=len(calls),

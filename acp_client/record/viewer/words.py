@@ -121,6 +121,7 @@ def told_counts(found: Counts) -> str:
     """The headline over some runs."""
     parts = [
         f"{found.failed} failed" if found.failed else "",
+        f"{found.aborted} aborted" if found.aborted else "",
         f"{found.unfinished} unfinished" if found.unfinished else "",
         many(found.tool_calls, "tool call") + (f" ({found.failed_calls} failed)" if found.failed_calls else ""),
         many(found.permissions, "permission asked", "permissions asked")

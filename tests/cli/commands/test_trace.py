@@ -6,6 +6,7 @@ import signal
 import stat
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -263,6 +264,29 @@ def test_a_finished_one_is_followed_at_once(capsys: pytest.CaptureFixture[str]) 
     assert code == 0
     assert "more" not in out
     assert out.rstrip().endswith("in all     1 run, 0 tool calls, 0 permissions asked")
+
+
+def test_frames_of_other_tools_are_followed_to_their_last_answer(here: Path, start: Callable[..., Subagent]) -> None:
+    """They have no end note; while a prompt is open more is waited for."""
+
+    def lines(*frames: dict[str, Any]) -> bytes:
+        return b"".join(json.dumps({"jsonrpc": "2.0", **frame}).encode() + b"\n" for frame in frames)
+
+    update = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "Hello"}}
+    asked = {
+        "id": 1,
+        "method": "session/prompt",
+        "params": {"sessionId": "s", "prompt": [{"type": "text", "text": "go"}]},
+    }
+    said = {"method": "session/update", "params": {"sessionId": "s", "update": update}}
+    with (here / "wire.jsonl").open("wb", buffering=0) as file:
+        file.write(lines(asked))
+        one = start("trace", "--follow", "wire.jsonl")
+        one.read_until(b"prompt     go")
+        file.write(lines(said, {"id": 1, "result": {"stopReason": "end_turn"}}))
+        assert one.end() == 0
+    assert b"wire.jsonl: completed, end_turn" in one.stdout
+    assert one.stdout.rstrip().endswith(b"in all     1 run, 0 tool calls, 0 permissions asked")
 
 
 def test_wires_of_other_tools_are_shown(capsys: pytest.CaptureFixture[str], here: Path) -> None:

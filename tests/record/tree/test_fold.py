@@ -7,6 +7,7 @@ from acp_client.record.format.reader import read_file
 from acp_client.record.tree.fold import fold
 from acp_client.record.tree.items import HostCall, Other, Output, Permission, Plan, Request, Said, ToolCall
 from acp_client.record.tree.runs import counts, failures
+from acp_client.record.viewer.words import told_counts
 from tests.record.tree.wire import (
     ask,
     decided,
@@ -299,7 +300,9 @@ def test_runs_are_counted_and_failures_ordered() -> None:
     ]
     assert [run.run_id for run in failures(runs)] == ["d", "b", "a"]
     found = counts(runs)
-    assert (found.runs, found.failed, found.unfinished, found.denied, found.failed_calls) == (4, 2, 1, 1, 1)
+    assert (found.runs, found.failed, found.aborted, found.unfinished) == (4, 1, 1, 1)
+    assert (found.denied, found.failed_calls) == (1, 1)
+    assert told_counts(found).startswith("4 runs, 1 failed, 1 aborted, 1 unfinished, ")
 
 
 def test_calls_that_changed_something_unasked_are_known() -> None:
