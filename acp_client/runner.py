@@ -210,9 +210,9 @@ class Runner:
         Returns at once. Await what it returns to wait until each is ready or has failed (safe to cancel): it gives the
         number of those that are ready. Each is used for one run, then replaced in the background, as is one that has
         died or become too old. An agent that cannot be started is tried again after a growing delay, and runs start
-        cold. A run takes one only if it would start the same itself: an equal spec, the same working directory, the
-        same variables, its depth included. The result is that of any run, but for `timings`. Raises TypeError or
-        ValueError for a wrong argument, and RuntimeError outside the `async with` block.
+        cold. A run takes one only if it would start the same itself: a spec that is equal but for its name, the same
+        working directory, the same variables, its depth included. The result is that of any run, but for `timings`.
+        Raises TypeError or ValueError for a wrong argument, and RuntimeError outside the `async with` block.
         """
         self._open()
         return self._warm.want(spec, n)

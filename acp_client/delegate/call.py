@@ -87,8 +87,9 @@ class Desk:
         return answer
 
     async def _start(self, call: Call) -> Run:
+        declared = call.declared
         return await self.runner.start(
-            call.declared.agent,
+            declared.agent.model_copy(update={"name": declared.name}),  # its runs are called as it is
             call.briefing,
             result_type=call.wanted.output_type,
             max_repairs=call.wanted.max_repairs,

@@ -136,7 +136,7 @@ class Pool:
 
         Only one that was started as the run itself would start it. Cancelled, it leaves nothing behind.
         """
-        for slot in sorted(self._slots.get(spec, ()), key=_age, reverse=True):
+        for slot in sorted(self._kept_for(spec), key=_age, reverse=True):
             warm = slot.warm
             if warm is None or not warm.is_alive:
                 continue
@@ -148,6 +148,13 @@ class Pool:
                 slot.warm = None
                 warm.retire("the environment or the working directory has changed")
         return None
+
+    def _kept_for(self, spec: AgentSpec) -> list[Slot]:
+        """Those of an equal spec; else of one that has another name, which changes nothing of a process."""
+        if spec in self._slots or not self._slots:
+            return self._slots.get(spec, [])
+        unnamed = _unnamed(spec)
+        return [slot for kept, row in self._slots.items() if _unnamed(kept) == unnamed for slot in row]
 
     def give_way(self) -> None:
         """A run waits for descriptors: end the oldest that is ready, and do not start another at once."""
@@ -280,3 +287,7 @@ def check_wanted(wanted: Any) -> dict[AgentSpec, int]:
     if total > MAX_WARM:
         raise ValueError(f"warm: {total} processes together; at most {MAX_WARM} are kept, so ask for fewer")
     return dict(wanted)
+
+
+def _unnamed(spec: AgentSpec) -> AgentSpec:
+    return spec if spec.name is None else spec.model_copy(update={"name": None})

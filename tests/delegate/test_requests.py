@@ -24,6 +24,7 @@ from acp_client import (
     UnknownSubAgent,
 )
 from tests.delegate.messages import OPENAI
+from tests.record.kept import Kept
 from tests.support.scenarios import QUICK, Scripted
 
 SAYS = {"prompt": [{"chunk": "approved"}]}
@@ -164,6 +165,18 @@ async def test_a_wrong_request_starts_nothing_and_is_an_answer_for_a_model(tmp_p
             assert message in reply.for_model()
             assert (reply.is_error, reply.result, reply.sub_agent_trace) == (True, None, ())
     assert (child.received(), told) == ([], [])
+
+
+async def test_a_request_is_a_run_of_the_sub_agents_name(tmp_path: Path) -> None:
+    """In its events and its transcript, whatever its program is called."""
+    told: list[Any] = []
+    child = scripted(tmp_path / "c", SAYS)
+    with anyio.fail_after(30):
+        async with Runner(transcripts=tmp_path / "kept") as runner:
+            subagents = SubAgents([declare("judge", child)], runner=runner, on_progress=told.append)
+            result = await subagents.run("judge", task="go")
+    assert [one.event.agent for one in told[1:2]] == ["judge"]
+    assert Kept(str(result.transcript)).header.agent == "judge"
 
 
 async def test_the_value_is_the_structured_one_else_the_text(tmp_path: Path) -> None:

@@ -10,12 +10,13 @@ from pathlib import Path
 import anyio
 import pytest
 
-from acp_client import AgentSpec, Limits, Runner, RunResult
+from acp_client import AgentSpec, Limits, Runner, RunResult, SubAgent, SubAgents
 from tests.record.kept import Kept
 from tests.support.kernel import REPO, is_alive, marked, named, nothing_left
 from tests.support.scenarios import QUICK
 from tests.support.warm.agent import noted, until_noted, warm_spec
 
+OTHER_LIMITS = Limits(**{**QUICK, "max_events_buffered": 9_999})
 DELEGATING = REPO / "tests" / "agent" / "delegating_agent.py"
 
 
@@ -35,7 +36,7 @@ def _told(result: RunResult) -> dict[str, object]:
 
 async def test_a_warm_run_is_like_any_other_but_for_its_timings(tmp_path: Path) -> None:
     """What the process wrote before is the run's; only how long it stood ready is told."""
-    warm, cold = warm_spec(tmp_path, "stderr"), warm_spec(tmp_path, "stderr", name="cold")
+    warm, cold = warm_spec(tmp_path, "stderr"), warm_spec(tmp_path, "stderr", limits=OTHER_LIMITS)
     with nothing_left(), anyio.fail_after(30):
         async with Runner(warm={warm: 1}) as runner:
             assert await runner.prewarm(warm, 1) == 1
@@ -79,14 +80,19 @@ async def test_nothing_is_started_ahead_by_default(tmp_path: Path) -> None:
 
 
 async def test_equal_specs_share_their_processes_and_others_do_not(tmp_path: Path) -> None:
-    """Equality counts, not identity."""
-    with nothing_left(), anyio.fail_after(30):
-        async with Runner() as runner:
+    """Equality counts, not identity; a name is none of the process, so that the runs of a sub-agent have warm ones."""
+    with nothing_left(), anyio.fail_after(60):
+        async with Runner(max_depth=1) as runner:  # as deep as a sub-agent's
             await runner.prewarm(warm_spec(tmp_path), 1)
             same = await _run(runner, warm_spec(tmp_path))
             await runner.prewarm(warm_spec(tmp_path), 1)
-            other = await _run(runner, warm_spec(tmp_path, name="other"))
-    assert same.timings.warm is not None
+            named = await _run(runner, warm_spec(tmp_path, name="another"))
+            await runner.prewarm(warm_spec(tmp_path), 1)
+            asked = SubAgents([SubAgent(name="one", description="d", agent=warm_spec(tmp_path))], runner=runner)
+            request = await asked.run("one", task="go")
+            await runner.prewarm(warm_spec(tmp_path), 1)
+            other = await _run(runner, warm_spec(tmp_path, limits=OTHER_LIMITS))
+    assert None not in [result.timings.warm for result in (same, named, request)]
     assert other.timings.warm is None
 
 

@@ -50,9 +50,17 @@ class Run:
 
     @property
     def name(self) -> str:
-        """What the parent calls the agent, else what it calls itself, else the file."""
-        given = self.header.agent if self.header else ""
-        return given or self.agent_name or self.source.rpartition("/")[2] or "agent"
+        """What the parent calls the agent, else what it calls itself, else its program, else the file."""
+        program = self.header.agent if self.header else ""
+        return self.given_name or self.agent_name or program or self.source.rpartition("/")[2] or "agent"
+
+    @property
+    def given_name(self) -> str:
+        """What the parent calls it; empty where nobody has named it, and its header has the name of a program."""
+        if self.header is None or not self.header.command:
+            return self.header.agent if self.header else ""
+        program = self.header.command[0].rpartition("/")[2]
+        return self.header.agent if self.header.agent != program else ""
 
     @property
     def breadcrumb(self) -> tuple[str, ...]:

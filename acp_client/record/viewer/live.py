@@ -6,10 +6,10 @@ it is answered. What waits for more is told at the latest by `flush`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
-from acp_client.record.format.lines import Header, Line
+from acp_client.record.format.lines import Line
 from acp_client.record.tree.fold import Folding
 from acp_client.record.tree.items import ENDED, Item, Output, Permission, Request, Said, ToolCall
 from acp_client.record.tree.runs import Run
@@ -28,6 +28,7 @@ class Live:
         self._pieces: dict[Item, int] = {}
         self._rest = ""
         self._labelled = False
+        self._headed = False
         self._answered: list[Permission] = []
 
     @property
@@ -38,8 +39,7 @@ class Live:
     def feed(self, line: Line) -> Iterator[Row]:
         """The next line; the rows must be taken before the one after it."""
         touched = self._folding.feed(line)
-        if isinstance(line, Header):
-            yield run_row(self.run, live=True)
+        yield from self._head(touched)
         waiting, self._answered = self._answered, []
         for asked in waiting:
             if asked not in touched:
@@ -62,6 +62,14 @@ class Live:
         yield Row(0, "")
         yield run_row(self.run)
         yield from summary_rows([self.run])
+
+    def _head(self, touched: Sequence[Item]) -> Iterator[Row]:
+        """The heading, once it is known what the run is called: an agent that nobody has named says so itself."""
+        if self._headed or self.run.header is None:
+            return
+        if self.run.given_name or self.run.agent_name or any(not _is_opening(item) for item in touched):
+            self._headed = True
+            yield run_row(self.run, live=True)
 
     def _see(self, item: Item) -> Iterator[Row]:
         if isinstance(item, (Said, Output)):
@@ -134,3 +142,8 @@ class Live:
         if self._told.get(asked) != state:
             self._told[asked] = state
             yield from self._whole(asked)
+
+
+def _is_opening(item: Item) -> bool:
+    """The question that is answered by an agent's name."""
+    return isinstance(item, Request) and item.method == "initialize" and item.until is None

@@ -290,6 +290,14 @@ def test_recorded_wires_of_other_tools_are_read() -> None:
     assert run.last_t is None
 
 
+def test_a_run_is_called_as_its_parent_says_or_as_it_says_itself() -> None:
+    """A header that has the name of the program alone names nobody; it is better than nothing."""
+    named, unnamed = header(agent="judge"), header(agent="run-child")
+    init = to_agent(1, id=1, method="initialize"), to_client(1, id=1, result={"agentInfo": {"name": "echo"}})
+    assert [run_of(named, *init).name, run_of(unnamed, *init).name] == ["judge", "echo"]
+    assert [run_of(named).name, run_of(unnamed).name, run_of(*init).name] == ["judge", "run-child", "echo"]
+
+
 def test_runs_are_counted_and_failures_ordered() -> None:
     """What failed comes before what was aborted and what has no end."""
     runs = [

@@ -14,7 +14,7 @@ STARTED = "2026-12-01T04:00:00.000Z"
 
 def header(run_id: str = "r1", parent: str | None = None, agent: str = "child", started: str = STARTED) -> Header:
     """A first line."""
-    command = ("child", "--acp")
+    command = ("run-child", "--acp")
     return Header(run_id=run_id, parent_run_id=parent, agent=agent, started=started, command=command, cwd="/w")
 
 

@@ -280,7 +280,7 @@ def test_usage_and_the_header_are_told_about_a_run() -> None:
     assert "input tokens 1,200, output tokens 5" in dict(data["runs"][0]["info"])["usage"]
     data = data_of(header(parent="gone"), end(3, usage={"total_tokens": 7}))
     info = dict(data["runs"][0]["info"])
-    assert (info["usage"], info["parent run"], info["command"]) == ("tokens in all 7", "gone", "child --acp")
+    assert (info["usage"], info["parent run"], info["command"]) == ("tokens in all 7", "gone", "run-child --acp")
 
 
 def test_runs_at_other_times_get_an_axis_of_their_own() -> None:

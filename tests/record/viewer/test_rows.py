@@ -149,6 +149,21 @@ def test_a_running_one_is_told_as_it_goes() -> None:
     assert live.run.is_over
 
 
+def test_a_running_one_that_nobody_has_named_is_headed_once_it_says_its_name() -> None:
+    """As it is called at the end too; by its program where it does something else first."""
+    unnamed, opening = header(agent="run-child"), to_agent(1, id=1, method="initialize")
+    live = Live("x")
+    assert feed(live, unnamed, opening) == []
+    assert feed(live, to_client(2, id=1, result={"agentInfo": {"name": "echo"}})) == [
+        "run        echo: running, 2.00 s"
+    ]
+    assert feed(live, end(3))[1] == "run        echo: completed, end_turn, 3.00 s"
+    assert feed(Live("x"), unnamed, stderr(1, "no\n")) == [
+        "run        run-child: running, 1.00 s",
+        "1.00 s stderr     no",
+    ]
+
+
 def test_an_answer_without_a_note_is_told_with_the_next_line_or_when_nothing_comes() -> None:
     """A foreign wire has no notes."""
     live = Live("x")
