@@ -106,13 +106,16 @@ class OneFile:
 
 
 def as_transcripts(given: Any) -> Transcripts | OneFile | None:
-    """What a caller has asked for. Raises TypeError for what is no folder."""
-    if given is None or isinstance(given, (Transcripts, OneFile)):
+    """What a caller has asked for. Raises TypeError for what is no folder, ValueError for what is a file already."""
+    if given is None or isinstance(given, OneFile):
         return given
-    if not isinstance(given, (str, os.PathLike)):
+    if not isinstance(given, (str, os.PathLike, Transcripts)):
         kind = type(given).__name__
         raise TypeError(f"transcripts must be a folder, or Transcripts(folder, max_files=100), not {kind}")
-    return Transcripts(given)
+    wanted = given if isinstance(given, Transcripts) else Transcripts(given)
+    if wanted.folder.exists() and not wanted.folder.is_dir():
+        raise ValueError(f"transcripts is {wanted.folder}, which is a file; name a folder, where each run has a file")
+    return wanted
 
 
 def inherited(environment: Mapping[str, str]) -> Transcripts | None:

@@ -63,6 +63,10 @@ def test_what_is_no_folder_is_refused(tmp_path: Path) -> None:
         TypeError, match=r"transcripts must be a folder, or Transcripts\(folder, max_files=100\), not int"
     ):
         as_transcripts(3)
+    (tmp_path / "run.jsonl").touch()
+    for given in (tmp_path / "run.jsonl", Transcripts(tmp_path / "run.jsonl")):
+        with pytest.raises(ValueError, match=r"/run.jsonl, which is a file; name a folder, where each run has a file"):
+            as_transcripts(given)
     with pytest.raises(ValueError, match="max_files is 0; it is a whole number of at least 1, or None"):
         Transcripts(tmp_path, max_files=0)
     with pytest.raises(ValueError, match=r"max_bytes is 1\.5"):
