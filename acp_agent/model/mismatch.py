@@ -140,6 +140,18 @@ class CallPathTaken(ScriptMismatch):
         )
 
 
+class UnwritableLog(ScriptMismatch):
+    """The calls of a session cannot be logged."""
+
+    reason = "unwritable"
+
+    def __init__(self, call_path: str, file: str, why: str | None) -> None:
+        super().__init__(
+            call_path,
+            f"its calls cannot be logged in {file}: {why}; ACP_MODEL_LOGS names a folder that is there, or can be made",
+        )
+
+
 class ScriptIsThere(ScriptMismatch):
     """`record` overwrites nothing."""
 

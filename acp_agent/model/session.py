@@ -24,6 +24,7 @@ from acp_agent.model.mismatch import (
     OverlappingCalls,
     ScriptMismatch,
     UnconsumedCalls,
+    UnwritableLog,
 )
 from acp_agent.model.script import Script, ScriptCall, call_line, file_name, header_line, mismatch_line
 from acp_agent.model.seam import Delta, Message, Model, ModelFailed, Stop, Tool
@@ -38,14 +39,11 @@ class Log:
 
     def __init__(self, folder: Path | None, call_path: str) -> None:
         self._file = None if folder is None else folder / file_name(call_path)
+        self._call_path = call_path
         self._before: ScriptCall | None = None
         self._number = 0
         if self._file is not None:
-            self._file.parent.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
-            try:
-                self._file.touch(mode=_FILE_MODE, exist_ok=False)
-            except FileExistsError as error:
-                raise CallPathTaken(call_path, str(self._file)) from error
+            self._make(self._file)
             self._write(header_line(call_path))
 
     def add(self, call: ScriptCall) -> None:
@@ -60,8 +58,23 @@ class Log:
 
     def _write(self, line: str) -> None:
         if self._file is not None:
-            with self._file.open("ab", buffering=0) as file:
-                file.write(line.encode())
+            try:
+                with self._file.open("ab", buffering=0) as file:
+                    file.write(line.encode())
+            except OSError as error:
+                raise UnwritableLog(self._call_path, str(self._file), error.strerror) from error
+
+    def _make(self, file: Path) -> None:
+        try:
+            file.parent.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
+        except OSError as error:
+            raise UnwritableLog(self._call_path, str(file), error.strerror) from error
+        try:
+            file.touch(mode=_FILE_MODE, exist_ok=False)
+        except FileExistsError as error:
+            raise CallPathTaken(self._call_path, str(file)) from error
+        except OSError as error:
+            raise UnwritableLog(self._call_path, str(file), error.strerror) from error
 
 
 class SessionModel:

@@ -22,6 +22,7 @@ from acp_agent.model.mismatch import (
     ScriptMismatch,
     SwappedScript,
     UnconsumedCalls,
+    UnwritableLog,
 )
 from acp_agent.model.rules import Rule, RuleModel
 from acp_agent.model.script import file_name
@@ -242,6 +243,24 @@ async def test_two_sessions_with_one_call_path_are_told(tmp_path: Path) -> None:
     await replaying(golden, tmp_path / "logs").turn("a")
     with pytest.raises(CallPathTaken, match="or a second session has the same call path"):
         await replaying(golden, tmp_path / "logs").turn("a")
+
+
+async def test_a_log_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    """With the variable to set; a file in the place of the folder, here and above it."""
+    golden = await recorded(tmp_path / "golden", ["a"])
+    (tmp_path / "file").touch()
+    for folder, why in ((tmp_path / "file", "File exists"), (tmp_path / "file" / "logs", "Not a directory")):
+        with pytest.raises(UnwritableLog) as caught:
+            await replaying(golden, folder).turn("a")
+        assert f"its calls cannot be logged in {folder}/{file_name(DESK)}: {why}; ACP_MODEL_LOGS names" in told(caught)
+    with pytest.raises(UnwritableLog, match="No such file or directory"):
+        await replaying(golden, Path("/proc")).turn("a")
+    session = Session(ModelScripts(logs=tmp_path / "logs", mode="refresh"), SAYS)
+    await session.turn("a")
+    (tmp_path / "logs" / file_name(DESK)).unlink()
+    (tmp_path / "logs" / file_name(DESK)).mkdir()
+    with pytest.raises(UnwritableLog, match="Is a directory"):
+        await session.turn("b")
 
 
 async def test_recording_overwrites_nothing_and_refreshing_does(tmp_path: Path) -> None:
