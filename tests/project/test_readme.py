@@ -1,10 +1,17 @@
-"""The example runner runs what a reader would run, and sees what goes wrong."""
+"""README.md is right: its examples are run as a reader would run them, and what it lists is what there is."""
 
+import re
 from pathlib import Path
 
+import click
 import pytest
 
+from acp_client.cli.command import cli, run_command
+from acp_client.cli.trace import trace
+from acp_client.outcome.result import Diagnostics, Flags, RunResult
 from scripts.tools import readme
+
+README = (Path(__file__).resolve().parents[2] / "README.md").read_text()
 
 
 def only(markdown: str) -> readme.Block:
@@ -82,3 +89,32 @@ def test_a_file_without_a_trailing_problem_exits_zero(
     with pytest.raises(SystemExit, match=r"^0$"):
         readme.main()
     assert "1 examples ran" in capsys.readouterr().out
+
+
+# ---- what is listed
+
+
+@pytest.mark.parametrize("command", [run_command, trace], ids=["run", "trace"])
+def test_every_option_is_shown_with_its_value_if_it_takes_one(command: click.Command) -> None:
+    """In the line that says how the command is written."""
+    written = re.findall(rf"^`subagent {command.name} [^`]*`", README, re.MULTILINE)
+    words = " ".join(max(written, key=len).split())
+    for option in command.params:
+        if isinstance(option, click.Option):
+            name = option.opts[0]
+            value = "" if option.is_flag else r" [A-Za-z\"]"
+            assert re.search(rf"[\[ ]{name}{value}", words), name
+            assert option.is_flag or not re.search(rf"{name}[\]|]", words), f"{name} looks like a flag"
+
+
+@pytest.mark.parametrize("model", [RunResult, Diagnostics, Flags])
+def test_every_field_of_a_result_is_in_its_table(model: type[RunResult | Diagnostics | Flags]) -> None:
+    """Between the two headings."""
+    table = README.partition("## What comes back")[2].partition("\n## ")[0]
+    assert [name for name in model.model_fields if f"`{name}`" not in table] == []
+
+
+def test_every_command_is_mentioned() -> None:
+    """With its program."""
+    with click.Context(cli) as context:
+        assert [name for name in cli.list_commands(context) if f"subagent {name}" not in README] == []
