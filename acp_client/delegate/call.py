@@ -87,9 +87,9 @@ class Desk:
         return answer
 
     async def _start(self, call: Call) -> Run:
-        declared = call.declared
+        agent = call.declared.agent
         return await self.runner.start(
-            declared.agent.model_copy(update={"name": declared.name}),  # its runs are called as it is
+            agent if agent.name else agent.model_copy(update={"name": call.declared.name}),
             call.briefing,
             result_type=call.wanted.output_type,
             max_repairs=call.wanted.max_repairs,

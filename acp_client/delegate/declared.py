@@ -37,7 +37,7 @@ def check_declared(declared: Any) -> tuple[SubAgent, ...]:
 class SubAgent(Frozen):
     """A specialist that a parent may ask: its name and description, and the agent that does the work.
 
-    Its runs are called by this `name` too, in events, approvals, logs and transcripts, whatever the agent's own is.
+    An agent without a name has this one in its runs: in events, approvals, logs and transcripts.
     `history_cap` bounds what it sees of a conversation that is handed on: the last so many messages as they are, of
     older ones the text alone; None: all of it. `result_type` is what it completes with (a type, a pydantic model, a
     TypeAdapter, a JSON Schema). `sub_agents` are its own: they run only where the parent allows a `max_depth` over 1,

@@ -168,15 +168,19 @@ async def test_a_wrong_request_starts_nothing_and_is_an_answer_for_a_model(tmp_p
 
 
 async def test_a_request_is_a_run_of_the_sub_agents_name(tmp_path: Path) -> None:
-    """In its events and its transcript, whatever its program is called."""
+    """In its events and its transcript, whatever its program is called; an agent that has a name keeps it."""
     told: list[Any] = []
     child = scripted(tmp_path / "c", SAYS)
+    named = declare("other", child.spec.model_copy(update={"name": "named"}))
     with anyio.fail_after(30):
         async with Runner(transcripts=tmp_path / "kept") as runner:
-            subagents = SubAgents([declare("judge", child)], runner=runner, on_progress=told.append)
-            result = await subagents.run("judge", task="go")
-    assert [one.event.agent for one in told[1:2]] == ["judge"]
-    assert Kept(str(result.transcript)).header.agent == "judge"
+            subagents = SubAgents([declare("judge", child), named], runner=runner, on_progress=told.append)
+            results = [await subagents.run(name, task="go") for name in ("judge", "other")]
+    assert [one.event.agent for one in told if isinstance(one, SubAgentEvent) and hasattr(one.event, "agent")] == [
+        "judge",
+        "named",
+    ]
+    assert [Kept(str(result.transcript)).header.agent for result in results] == ["judge", "named"]
 
 
 async def test_the_value_is_the_structured_one_else_the_text(tmp_path: Path) -> None:

@@ -18,6 +18,9 @@ def test_as_data(acp_scripted):
     assert two.permission == "allow"
 """
 RECORDED = """
+import anyio
+from acp_client import Runner, SubAgent, SubAgents
+
 def test_it(acp_record):
     result = run_subagent_sync(acp_record(ECHO), "say this")
     assert result.text == "say this"
@@ -25,6 +28,13 @@ def test_it(acp_record):
 def test_here(acp_record):
     spec = ECHO.model_copy(update={"cwd": "/", "env": {"KEY": "only of the agent"}})
     assert run_subagent_sync(acp_record(spec, "by.name"), "in /").text == "in /"
+
+def test_sub_agents(acp_record):
+    async def main():
+        async with Runner() as runner:
+            judge = SubAgent(name="judge", description="judges", agent=acp_record(ECHO))
+            return await SubAgents([judge], runner=runner).run("judge", task="is it so?")
+    assert anyio.run(main).text == "is it so?"
 """
 DIFFERING = """
 FILE = "transcripts/test_golden.test_it.jsonl"
@@ -170,7 +180,11 @@ def test_scenarios_are_agents_and_recordings_are_made_on_request(recorded: tuple
     project, ended = recorded
     assert ended.code == 0, ended.output
     folder = project.folder / "transcripts"
-    assert sorted(path.name for path in folder.iterdir()) == ["by.name.jsonl", "test_golden.test_it.jsonl"]
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "by.name.jsonl",
+        "test_golden.test_it.jsonl",
+        "test_golden.test_sub_agents.jsonl",
+    ]
     header = json.loads((folder / "test_golden.test_it.jsonl").read_text().split("\n")[0])
     assert (header["agent"], header["parent"], header["cwd"]) == ("test_golden.test_it", None, "{cwd}")
 
@@ -246,7 +260,7 @@ def test_a_test_that_fails_leaves_the_recording_as_it_was(project: Project) -> N
     ):
         assert said in ended.output
     assert golden.read_bytes() == before
-    assert len(list(golden.parent.iterdir())) == 2
+    assert len(list(golden.parent.iterdir())) == 3
 
 
 def test_each_test_has_a_recording_of_its_own(tmp_path: Path) -> None:
