@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import math
 import os
-import uuid
+import secrets
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from types import TracebackType
@@ -18,6 +18,7 @@ import anyio
 
 from acp_client.admission.gate import Gate, Ticket
 from acp_client.batch import AnyJob, Batch, Blocks, Job, Results, checked_spec, parts_of
+from acp_client.loop.threads import in_thread
 from acp_client.outcome.result import RunResult
 from acp_client.policy.budget import Budget
 from acp_client.policy.meter import Ledger
@@ -33,7 +34,6 @@ from acp_client.run.handle import Run
 from acp_client.run.life import Life
 from acp_client.spec import AgentSpec
 from acp_client.structured.wanted import MAX_REPAIRS, Wanted, want
-from acp_client.threads import in_thread
 from acp_client.warm.pool import Pool, Warming
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ class Runner:
 
     def _start(self, spec: AgentSpec, blocks: Blocks, wanted: Wanted, max_depth: int | None = None) -> Run:
         tasks = self._open()
-        run_id = uuid.uuid4().hex
+        run_id = secrets.token_hex(16)
         blocks = _placed(blocks, checked_spec(spec).label, self.call_paths)
         life = Life(spec, blocks, run_id, self._table, self._ledger, self._approval_cap_seconds, wanted)
         life.limit_depth(self._levels, max_depth)

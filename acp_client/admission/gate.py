@@ -16,6 +16,7 @@ import anyio
 
 from acp_client.admission.descriptors import DESCRIPTORS, Descriptors
 from acp_client.admission.load import is_busy
+from acp_client.loop.waits import LazyEvent
 from acp_client.process.host import TaskHost
 
 STARTS_PER_CORE: Final = 16
@@ -32,7 +33,7 @@ class Ticket:
     """One run's place in the queue, and then inside. Made by `Gate.enter`; `leave` ends it."""
 
     def __init__(self, gate: Gate) -> None:
-        self.admitted: Final = anyio.Event()
+        self.admitted: Final = LazyEvent()
         self._gate = gate
         self._spawning = False
         self._inside = False

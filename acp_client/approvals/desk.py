@@ -20,8 +20,8 @@ import anyio
 from acp_client.approvals.errors import ApprovalQueueError, QueueBusy, QueueUnusable
 from acp_client.approvals.store import Entry, Store
 from acp_client.logs import get_logger
+from acp_client.loop.threads import in_thread
 from acp_client.policy.approval import ApprovalRequest
-from acp_client.threads import in_thread
 
 LOOK_SECONDS: Final = 0.2
 """How much later than the answer a run goes on, at most: nothing to a person, and next to no work."""

@@ -26,7 +26,7 @@ from acp_client.host_tools.link import listen
 from acp_client.host_tools.socket_door import Doorkeeper
 from acp_client.host_tools.toolbox import RUN_OVER, Outcome, Toolbox
 from acp_client.host_tools.web import Route, WebHost
-from acp_client.threads import in_thread
+from acp_client.loop.threads import in_thread
 from acp_client.tools.context import Report
 from acp_client.tools.tool import HostTool
 

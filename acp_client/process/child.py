@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import Final, Literal
 
 import anyio
 
+from acp_client.loop.threads import in_daemon_thread
+from acp_client.loop.waits import LazyEvent, Readable, Rest, Start
 from acp_client.process.guardian import GUARDIAN
 from acp_client.process.spawn import Spawned, open_pidfd
 from acp_client.process.table import ProcessTable, Tree, belongs_to, session_of
 from acp_client.protocol.streams import FdReader, FdTransport
-from acp_client.threads import in_daemon_thread
 
 POLL_SECONDS: Final = 0.02
 """Only where nothing tells: no pidfds, no process table, no thread left to wait in."""
@@ -55,14 +56,15 @@ class AgentProcess:
     def __init__(self, spawned: Spawned, table: ProcessTable) -> None:
         self.pid: Final = spawned.pid
         self.transport: Final = FdTransport(spawned.stdout, spawned.stdin)
-        self.exited: Final = anyio.Event()
-        self.stderr_ended: Final = anyio.Event()
+        self.exited: Final = LazyEvent()
+        self.stderr_ended: Final = LazyEvent()
         self.exit_code: int | None = None
         self.signal: int | None = None
         self.killed: Killed | None = None
         self.released = False
         self._stderr = FdReader(spawned.stderr)
         self._pidfd = spawned.pidfd
+        self._exit = None if spawned.pidfd is None else Readable(spawned.pidfd, self._note_exit)
         self._table = table
         self._tree = Tree(spawned.pid, spawned.marker)
         table.leaders.add(spawned.pid)
@@ -71,42 +73,53 @@ class AgentProcess:
         state = "reaped" if self.released else "exited" if self.exited.is_set() else "running"
         return f"<AgentProcess {self.pid} {state}>"
 
-    @property
-    def has_ended(self) -> bool:
-        """Neither `watch` nor `drain_stderr` waits any more."""
-        return self.exited.is_set() and self.stderr_ended.is_set()
+    def drain_stderr(self, feed: Callable[[bytes], Rest | None], start: Start) -> None:
+        """Read stderr from now on to its end, which is empty; `feed` returns what to await before more is read.
 
-    async def drain_stderr(
-        self, feed: Callable[[bytes], None], pause: Callable[[], Awaitable[None]] | None = None
-    ) -> None:
-        """Read stderr from the start to its end, whatever it holds; `pause` is awaited after each piece."""
-        while data := await self._stderr.receive():
-            feed(data)
-            if pause is not None:
-                await pause()
-        self.stderr_ended.set()
+        As `watch` does, it goes on until `release`; a second call goes on with another reader.
+        """
 
-    async def watch(self) -> None:
-        """Set `exited` when the leader ends; its pipes then end with what is in them. Safe to cancel, and to repeat."""
-        if self._pidfd is not None:
-            with suppress(anyio.ClosedResourceError):
-                await anyio.wait_readable(self._pidfd)
+        def take(data: bytes) -> Rest | None:
+            if not data:
+                self.stderr_ended.set()
+            return feed(data)
+
+        self._stderr.hand_over(take, start)
+
+    def watch(self, start: Start) -> None:
+        """Set `exited` when the leader ends, from now on; its pipes then end with what is in them.
+
+        `start` is `start_soon` of a group. Once that is cancelled, call it again with another one.
+        """
+        if self.exited.is_set() or self.released:
+            return
+        if self._exit is not None:
+            self._exit.open(start)
         else:
-            await _wait_elsewhere(self.pid)
+            start(self._wait_elsewhere)
+
+    async def _wait_elsewhere(self) -> None:
+        """Without a pidfd: a thread that waits, or where none can be started, a look now and then."""
+        try:
+            await in_daemon_thread(lambda: _wait_blocking(self.pid))
+        except RuntimeError:
+            await _poll_while(lambda: _runs(self.pid))
         if not self.released:
             self._note_exit()
 
     def _note_exit(self) -> None:
         """Look at the exit status without reaping; what is in the pipes is all that comes."""
+        if self._exit is not None:
+            self._exit.close()
         with suppress(ChildProcessError):  # the program ignores SIGCHLD or waited for all its children: unknown
             status = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
             if status is not None and status.si_code == os.CLD_EXITED:
                 self.exit_code = status.si_status
             elif status is not None:
                 self.signal = status.si_status
-        self.exited.set()
         self.transport.finish()
         self._stderr.finish()
+        self.exited.set()
 
     # ---- the end
 
@@ -209,7 +222,7 @@ class AgentProcess:
         self.transport.close_send()
         try:
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(self.watch)
+                self.watch(tasks.start_soon)
                 await self.stop(ladder(0, 0, kill_seconds))
                 tasks.cancel_scope.cancel()
         finally:
@@ -228,11 +241,11 @@ class AgentProcess:
         self._table.leaders.discard(self.pid)
         self.transport.close()
         self._stderr.close()
+        if self._exit is not None:
+            self._exit.close()
         if self._pidfd is not None:
-            pidfd, self._pidfd = self._pidfd, None
-            if not self.exited.is_set():
-                anyio.notify_closing(pidfd)
-            os.close(pidfd)
+            os.close(self._pidfd)
+            self._pidfd = None
         if self.exited.is_set():  # else it may not be dead yet, and the guardian keeps it in mind
             GUARDIAN.forget(self.pid)
 
@@ -255,14 +268,6 @@ def _reap() -> None:
             pid = _UNREAPED.pop()
             if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG) is None:
                 _UNREAPED.add(pid)
-
-
-async def _wait_elsewhere(pid: int) -> None:
-    """Without a pidfd: a thread that waits, or where none can be started, a look now and then. Safe to cancel."""
-    try:
-        await in_daemon_thread(lambda: _wait_blocking(pid))
-    except RuntimeError:
-        await _poll_while(lambda: _runs(pid))
 
 
 def _wait_blocking(pid: int) -> None:

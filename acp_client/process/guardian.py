@@ -113,7 +113,7 @@ class Guardian:
         """Write what the pipe takes; the rest follows with the next line. False if nobody reads it."""
         if self._pipe is None:
             return False
-        from acp_client.protocol.streams import write_quietly  # noqa: PLC0415  # not in the guardian itself
+        from acp_client.loop.descriptors import write_quietly  # noqa: PLC0415  # not in the guardian itself
 
         self._unsent += line.encode()
         try:

@@ -6,12 +6,13 @@ one task and left by another, so the scopes of our tasks must not be the caller'
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any, Self
 
 import anyio
 import anyio.abc
+
+from acp_client.loop.apart import start_task
 
 
 class TaskHost:
@@ -29,7 +30,7 @@ class TaskHost:
     async def open(cls) -> Self:
         """A host that takes tasks. If it is cancelled, there is none."""
         host = cls()
-        host._task = _start(host._run)  # kept: an event loop does not
+        host._task = start_task(host._run)  # kept: an event loop does not
         try:
             await host._opened.wait()
         except BaseException:
@@ -67,13 +68,3 @@ class TaskHost:
             raise broken_off
         if self._fault is not None:
             raise self._fault
-
-
-def _start(work: Callable[[], Awaitable[None]]) -> object:
-    """A task that belongs to no other; its end is the host's business."""
-    trio: Any = sys.modules.get("trio")
-    if trio is not None and trio.lowlevel.in_trio_run():
-        return trio.lowlevel.spawn_system_task(work)
-    import asyncio  # noqa: PLC0415  # there already, where this is reached
-
-    return asyncio.ensure_future(work())

@@ -17,7 +17,8 @@ from typing import Final
 
 import anyio
 
-from acp_client.threads import in_thread
+from acp_client.loop.threads import in_thread
+from acp_client.loop.waits import LazyEvent
 
 IS_LINUX: Final = os.path.exists("/proc/self/stat")  # noqa: PTH110  # pathlib is not worth its import here
 
@@ -80,7 +81,8 @@ class ProcessTable:
     async def _perform(self, look: _Look) -> None:
         try:
             async with self._lock:
-                await anyio.sleep_until(self._rest_until)
+                if anyio.current_time() < self._rest_until:
+                    await anyio.sleep_until(self._rest_until)
                 self._next = None
                 await self._look(look)
         finally:
@@ -116,7 +118,7 @@ class _Look:
         self.found: dict[int, list[int]] = {}
         self.complete = False
         self.performed = False
-        self.done = anyio.Event()
+        self.done = LazyEvent()
 
 
 def few_since(trees: Collection[Tree], newest: int, now: float) -> range | None:
@@ -148,8 +150,11 @@ def _all_pids() -> list[int]:
 
 def _newest_pid() -> int:
     """The pid given last (in our pid namespace)."""
-    with open("/proc/loadavg", "rb") as file:  # noqa: PTH123
-        return int(file.read().split()[-1])
+    fd = os.open("/proc/loadavg", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return int(os.read(fd, 256).split()[-1])
+    finally:
+        os.close(fd)
 
 
 def find(

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 import anyio
 
+from acp_client.loop.waits import LazyEvent, Start
 from acp_client.protocol.errors import ConnectionClosed, MalformedAnswer, RemoteError, RequestFailed
 from acp_client.protocol.states import ErrorReceived, MalformedReceived, OurRequest, RequestLost, ResultReceived
 from acp_client.protocol.transport import Transport
@@ -52,12 +53,12 @@ class Outbox:
         self._transport = transport
         self._on_lost = on_lost
         self._frames: deque[_Frame] = deque()
-        self._start: Callable[[Callable[[], Coroutine[Any, Any, None]]], object] | None = None
-        self.is_writing = False
+        self._start: Start | None = None
+        self._writing: anyio.CancelScope | None = None
         self._changed: anyio.Event | None = None
         self._tap = os.environ.get(TAP_VARIABLE)
         self.answer_bytes = 0
-        self.lost = anyio.Event()
+        self.lost = LazyEvent()
 
     def __bool__(self) -> bool:
         return bool(self._frames)
@@ -75,19 +76,21 @@ class Outbox:
             self._write_some()
         self._write_rest_later()
 
-    def open(self, start: Callable[[Callable[[], Coroutine[Any, Any, None]]], object]) -> None:
+    def open(self, start: Start) -> None:
         """From now on what does not fit into the pipe at once is written by a task, which `start` starts."""
         self._start = start
         self._write_rest_later()
 
     def close(self) -> None:
-        """No task may be started any more."""
+        """The task that writes ends, and none is started any more."""
         self._start = None
+        if self._writing is not None:
+            self._writing.cancel()
 
     def _write_rest_later(self) -> None:
-        if self._frames and self._start is not None and not self.is_writing:
-            self.is_writing = True
-            self._start(self._write_rest)
+        if self._frames and self._start is not None and self._writing is None:
+            self._writing = anyio.CancelScope()
+            self._start(self._write_rest, self._writing)
 
     def clear(self) -> None:
         """Drop what is queued."""
@@ -115,14 +118,15 @@ class Outbox:
         while self._frames:
             await self.changed()
 
-    async def _write_rest(self) -> None:
+    async def _write_rest(self, scope: anyio.CancelScope) -> None:
         """The one writer that waits."""
         try:
-            while self._frames:
-                await self._transport.wait_sendable()
-                self._write_some()
+            with scope:
+                while self._frames:
+                    await self._transport.wait_sendable()
+                    self._write_some()
         finally:
-            self.is_writing = False
+            self._writing = None
 
     def _write_some(self) -> None:
         try:
@@ -148,7 +152,7 @@ class Pending:
     def __init__(self, request: OurRequest, on_settled: Callable[[Settled], None] | None) -> None:
         self.request = request
         self.outcome: Settled | None = None
-        self._done = anyio.Event()
+        self._done = LazyEvent()
         self._on_settled = on_settled
 
     def settle(self, outcome: Settled) -> None:

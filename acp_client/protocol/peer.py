@@ -1,19 +1,21 @@
 """The async shell around a `Link`: reads, writes, and runs a task for each request of the other side.
 
-Owns the tasks of one connection: one reader (`run`), one writer, a task per inbound request, and bounded queues.
+Owns the tasks of one connection: a reader where the transport needs one, a writer while the pipe is full, a task per
+inbound request that has to wait, and bounded queues.
 Notifications are handed to the listener synchronously and in wire order; an answer resolves at its own place in that
 order. A handler never runs on the read loop, so it may call the other side; but for what is answered without a wait.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any, ClassVar, Final
 
 import anyio
-import anyio.abc
 
+from acp_client.loop.threads import in_thread
+from acp_client.loop.waits import LazyEvent, Start
+from acp_client.loop.waits import Rest as Wait
 from acp_client.protocol.dispatch import Answer, Dispatcher, Rest
 from acp_client.protocol.errors import INTERNAL_ERROR, REQUEST_CANCELLED, TOO_MANY_REQUESTS, FrameTooLong
 from acp_client.protocol.framing import DEFAULT_MAX_FRAME_BYTES
@@ -33,8 +35,7 @@ from acp_client.protocol.states import (
     ResultReceived,
     TheirRequest,
 )
-from acp_client.protocol.transport import Transport
-from acp_client.threads import in_thread
+from acp_client.protocol.transport import Source, Transport
 
 __all__ = ["MAX_QUEUED_ANSWER_BYTES", "Peer", "Pending", "Settled"]
 
@@ -45,7 +46,8 @@ MAX_QUEUED_ANSWER_BYTES: Final = 1024 * 1024
 class Peer:
     """One live connection over a transport.
 
-    `run` must be running (in a task of the caller's) for anything to arrive. `answer_noise` is the agent's way: each
+    `run` must be running (in a task of the caller's), or `open` have been called, for anything to arrive; `eof` is set
+    when nothing more can. `answer_noise` is the agent's way: each
     line that is no message is answered with an error; a client answers only what is a request all the same.
     """
 
@@ -70,35 +72,75 @@ class Peer:
         self._handlers: dict[TheirRequest, anyio.CancelScope] = {}
         self._loading = anyio.Lock()
         self._ended = False
-        self._tasks: anyio.abc.TaskGroup | None = None
+        self._is_faulty = False
+        self._start: Start | None = None
+        self.eof: Final = LazyEvent()
         self._outbox = Outbox(transport, self._pending.lose)
 
     def __repr__(self) -> str:
         return f"<Peer {self._link!r}, {'writing' if self._outbox else 'nothing to write'}>"
 
+    def open(self, start: Start) -> None:
+        """Read from now on, until EOF; `start` is `start_soon` of the group for the tasks of this connection.
+
+        End it with `close` before the group ends: the tasks do not end by themselves.
+        """
+        self._start = start
+        self._outbox.open(start)
+        if isinstance(self._transport, Source):
+            self._transport.hand_over(self._take, start)
+        else:
+            start(self._read)
+
     async def run(self) -> None:
         """Read until EOF, then let handlers finish for `drain_seconds` and cancel the rest. Safe to cancel."""
         async with anyio.create_task_group() as tasks:
-            self._tasks = tasks
-            self._outbox.open(tasks.start_soon)
             try:
-                await self._read_loop()
-                if self._handlers or self._outbox:
-                    with anyio.move_on_after(self._drain_seconds):
-                        while self._handlers or self._outbox:
-                            await self._outbox.changed()
+                self.open(tasks.start_soon)
+                await self.eof.wait()
+                with anyio.move_on_after(self._drain_seconds):
+                    while self._handlers or self._outbox:
+                        await self._outbox.changed()
             finally:
-                self._ended = True
-                self._outbox.close()
-                if not isinstance(sys.exception(), Exception):  # a fault of ours is not the other side's end
-                    self._pending.lose_all()
-                if self._handlers or self._outbox.is_writing:
-                    tasks.cancel_scope.cancel()
+                self.close()
+
+    def close(self) -> None:
+        """End the tasks of this connection; what waits for an answer gets none. Idempotent."""
+        if not self._ended:
+            self._ended = True
+            self._outbox.close()
+            for scope in self._handlers.values():
+                scope.cancel()
+            if not self._is_faulty:  # a fault of ours is not the other side's end
+                self._pending.lose_all()
 
     def read_pending(self) -> None:
         """Handle what has arrived and was not read yet, without waiting: at most what a pipe holds."""
         if not self._ended and (data := self._transport.receive_nowait()):
             self._receive(data)
+
+    async def _read(self) -> None:
+        """From a transport that has to be asked."""
+        while not self.eof.is_set():
+            rest = self._take(await self._transport.receive())
+            if rest is not None:
+                await rest()
+
+    def _take(self, data: bytes) -> Wait | None:
+        """What has been read, empty at EOF; returns what to wait for before more is."""
+        try:
+            if not data:
+                self._end()
+            elif not self._ended:
+                self._receive(data)
+        except Exception:
+            self._is_faulty = True
+            raise
+        return self._room if self._outbox.answer_bytes > MAX_QUEUED_ANSWER_BYTES else None
+
+    async def _room(self) -> None:
+        while self._outbox.answer_bytes > MAX_QUEUED_ANSWER_BYTES:
+            await self._outbox.changed()
 
     def _receive(self, data: bytes) -> None:
         listener = self._listener
@@ -113,15 +155,14 @@ class Peer:
                 self._HANDLERS[type(event)](self, event)
         listener.on_batch_end()
 
-    async def _read_loop(self) -> None:
-        while data := await self._transport.receive():
-            self._receive(data)
-            while self._outbox.answer_bytes > MAX_QUEUED_ANSWER_BYTES:
-                await self._outbox.changed()
+    def _end(self) -> None:
         for event in self._link.receive_eof():
             self._handle(event)
         self._listener.on_batch_end()
         self._listener.on_eof()
+        self.eof.set()
+        if not self._drain_seconds:
+            self.close()
 
     def _handle(self, event: Event) -> None:
         if type(event) is dict:
@@ -137,9 +178,9 @@ class Peer:
         if isinstance(begun, Answer):
             self._respond(event.request, begun)
         else:
-            assert self._tasks is not None  # events come from run, which has set it
+            assert self._start is not None  # nothing is read before `open` has set it
             self._handlers[event.request] = anyio.CancelScope()
-            self._tasks.start_soon(self._serve, event.request, begun)
+            self._start(self._serve, event.request, begun)
 
     def _on_cancel(self, event: CancelReceived) -> None:
         self._handlers[event.request].cancel()  # one that is refused, or answered at once, is not open any more
@@ -178,7 +219,7 @@ class Peer:
         try:
             with scope:
                 answer = await (begun() if begun is not None else _dispatch(self._dispatcher, request, self._loading))
-            if scope.cancelled_caught:
+            if scope.cancelled_caught and not self._ended:
                 answer = Answer(code=REQUEST_CANCELLED, message="Request cancelled")
         finally:
             del self._handlers[request]
@@ -225,6 +266,11 @@ class Peer:
     async def lost(self) -> None:
         """Return once they have closed their reading end: nothing of ours arrives any more. Safe to cancel."""
         await self._outbox.lost.wait()
+
+    @property
+    def is_busy(self) -> bool:
+        """True while a request of theirs is open, or something is to be written."""
+        return bool(self._handlers or self._outbox)
 
     async def answer_all(self) -> None:
         """Wait until every request of theirs that has arrived is answered. Safe to cancel; bound it yourself."""

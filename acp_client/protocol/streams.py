@@ -7,15 +7,16 @@ bounded like a pipe, so that back-pressure is the same as in life.
 from __future__ import annotations
 
 import contextlib
-import inspect
 import os
-import signal
-import stat
+from collections.abc import Callable
 from typing import Final
 from weakref import WeakSet
 
 import anyio
 import anyio.lowlevel
+
+from acp_client.loop.descriptors import make_non_blocking, write_quietly
+from acp_client.loop.waits import Readable, Rest, Start
 
 READ_BYTES: Final = 64 * 1024
 """The capacity of a Linux pipe: one read takes all that is there, and larger pieces only cost cache misses."""
@@ -47,10 +48,11 @@ class FdReader:
 
     def __init__(self, fd: int) -> None:
         self._fd: int | None = fd
-        self._waits = _make_non_blocking(fd)
+        self._waits = make_non_blocking(fd)
         self._may_block = self._waits and os.get_blocking(fd)
         self._bytes_left: int | None = None
         self._is_waited_for = False
+        self._readable: Readable | None = None
         _OPEN.add(self)
 
     async def receive(self) -> bytes:
@@ -68,6 +70,35 @@ class FdReader:
             except anyio.ClosedResourceError:  # woken by `finish` or `close`
                 continue
         return b""
+
+    def hand_over(self, on_data: Callable[[bytes], Rest | None], start: Start) -> None:
+        """Give what comes to `on_data` as soon as it is there, at most `READ_BYTES` at once; empty at its end, once.
+
+        In place of `receive`, and faster: no task waits, on asyncio. `on_data` returns what is to be awaited before
+        the next read, or None; what it raises is raised in the group whose `start_soon` is `start`. After `close`
+        nothing more comes. A second call goes on with another receiver.
+        """
+        if self._readable is not None:
+            self._readable.close()
+        fd = self._fd
+        if fd is None:
+            return
+
+        def read() -> Rest | None:
+            try:
+                data = self._read()
+            except BlockingIOError:
+                if self._bytes_left is None:
+                    return None
+                data = b""
+            if not data:
+                readable.close()
+            return on_data(data)
+
+        readable = self._readable = Readable(fd, read)
+        readable.open(start)
+        if not self._waits or self._bytes_left is not None:
+            readable.always()
 
     async def _wait(self, fd: int) -> None:
         self._is_waited_for = True
@@ -89,9 +120,13 @@ class FdReader:
             self._bytes_left = MAX_PIPE_BYTES
             if self._is_waited_for:
                 anyio.notify_closing(self._fd)
+            if self._readable is not None:
+                self._readable.always()
 
     def close(self) -> None:
         """Close the descriptor; a task that waits in `receive` gets EOF. Idempotent."""
+        if self._readable is not None:
+            self._readable.close()
         if self._fd is not None:
             fd, self._fd = self._fd, None
             _close(fd, waited_for=self._is_waited_for)
@@ -123,7 +158,7 @@ class FdTransport(FdReader):
     def __init__(self, read_fd: int, write_fd: int) -> None:
         super().__init__(read_fd)
         self._write_fd: int | None = write_fd
-        self._writes_wait = _make_non_blocking(write_fd)
+        self._writes_wait = make_non_blocking(write_fd)
         self._is_room_waited_for = False
 
     def send_nowait(self, data: memoryview) -> int:
@@ -164,33 +199,6 @@ class FdTransport(FdReader):
         """Close both descriptors. Idempotent."""
         self.close_send()
         super().close()
-
-
-_getsignal: Final = inspect.unwrap(signal.getsignal)
-"""Without the conversion to an enum, which takes longer than a small write."""
-
-
-def write_quietly(fd: int, data: bytes | memoryview) -> int:
-    """`os.write` that raises BrokenPipeError even where the program has SIGPIPE at its default, which would end it."""
-    if _getsignal(signal.SIGPIPE) != signal.SIG_DFL:
-        return os.write(fd, data)
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGPIPE})
-    try:
-        return os.write(fd, data)
-    except BrokenPipeError:
-        signal.sigtimedwait({signal.SIGPIPE}, 0)  # it is pending for this thread: taken, before it can act
-        raise
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _make_non_blocking(fd: int) -> bool:
-    """True if the descriptor can be waited for."""
-    mode = os.fstat(fd).st_mode
-    if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):
-        os.set_blocking(fd, False)
-        return True
-    return os.isatty(fd)
 
 
 def _close(fd: int, *, waited_for: bool) -> None:

@@ -19,6 +19,8 @@ class NoTranscript:
         """The transport itself."""
         return transport
 
+    is_behind = False
+
     def stderr(self, data: bytes) -> None:
         """Nobody listens."""
 

@@ -16,6 +16,7 @@ import anyio
 
 from acp_client._version import __version__
 from acp_client.logs import get_logger
+from acp_client.loop.threads import in_daemon_thread
 from acp_client.outcome.result import HostToolCall, PermissionRecord, RunResult
 from acp_client.process.environment import argument_secrets
 from acp_client.process.redaction import REDACTED, Redactor
@@ -28,7 +29,6 @@ from acp_client.record.sink import STDERR, TranscriptSink
 from acp_client.record.tap import Tap
 from acp_client.record.writer import RunQueue, Writer
 from acp_client.spec import AgentSpec
-from acp_client.threads import in_daemon_thread
 
 ROOM_SECONDS: Final = 0.25
 """How long a thread waits for room before it looks again."""

@@ -1,4 +1,4 @@
-"""What is said with the agent: the handshake, the prompt, and the clock that bounds both.
+"""What is said with the agent: the handshake, the prompt, the repairs of its answer.
 
 Owns the order of the requests and what their answers mean for the run. Everything in it is broken off by the first
 terminal cause.
@@ -11,15 +11,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import anyio
-import anyio.lowlevel
 
 from acp_client.logs import get_logger
+from acp_client.loop.waits import LazyEvent, Start
 from acp_client.policy.meter import Ledger
 from acp_client.prompt import Briefing
 from acp_client.protocol.peer import Settled
 from acp_client.protocol.states import ResultReceived
 from acp_client.run.answering import Answering
 from acp_client.run.child.facts import Facts
+from acp_client.run.deadlines import Deadlines
 from acp_client.run.spending import Spending
 from acp_client.run.verdict import Verdict
 from acp_client.session import connection
@@ -29,7 +30,6 @@ from acp_client.session.ending import (
     Ending,
     EndRun,
     ending_of,
-    ending_of_timeout,
     ending_of_turn,
 )
 from acp_client.session.events import SessionStarted
@@ -42,13 +42,6 @@ from acp_client.structured.wanted import NOTHING_WANTED, Wanted
 if TYPE_CHECKING:
     from acp_client.host_tools.web import WebHost
     from acp_client.run.offering import Offering
-
-HELD_UP_SECONDS: Final = 0.1
-"""A timer that is this late means that our own loop was blocked: the agent is not charged for it."""
-
-READING_TURNS: Final = 3
-"""Turns of the loop in which what waits in the pipes is read before a deadline is judged. One is enough for a reader
-that the loop wakes with the timer, in any order; two are to spare."""
 
 OWN_WORDS: Final = frozenset({*STOP_REASONS.values(), "unknown_stop_reason", "agent_error"})
 """Endings that are the agent's own word, after which it may still send its tail."""
@@ -76,7 +69,7 @@ class Conversation:
             spec, ledger, facts=facts, session=self.session, clock=self.clock, hub=hub, verdict=verdict
         )
         self.answering: Final = Answering(wanted, self.session)
-        self.settled = anyio.Event()
+        self.settled = LazyEvent()
         self.prompted_at = 0.0
         self._turns = 0
         self._spec = spec
@@ -112,6 +105,17 @@ class Conversation:
         fault = self.offering.fault() if self.offering is not None else None
         if fault is not None:
             self._verdict.decide(fault)
+
+    def deadlines(self, start: Start) -> Deadlines:
+        """Who bounds all this, in the group whose `start_soon` is `start`."""
+        return Deadlines(
+            self._spec.limits,
+            start,
+            clock=self.clock,
+            spending=self.spending,
+            session=self.session,
+            verdict=self._verdict,
+        )
 
     async def hold(self) -> None:
         """From the handshake to the answer; how it ends is decided on the way."""
@@ -187,7 +191,7 @@ class Conversation:
 
     async def _ask(self) -> None:
         session = self.session
-        self.settled = anyio.Event()
+        self.settled = LazyEvent()
         self.answering.begin_turn()
         session.turn.phase = "running"
         self.prompted_at = self.prompted_at or time.monotonic()
@@ -219,34 +223,6 @@ class Conversation:
         """A turn that ends well decides only with what is wanted; `hold` goes on otherwise."""
         if ending.reason != "end_turn" or self._verdict.ending is not None or self.answering.is_there():
             self._verdict.decide(ending, by_itself=True)
-
-    async def watch_clock(self) -> None:
-        """Decide when a deadline passes. One timer for all of them; returns once anything is decided."""
-        clock = self.clock
-        looked = clock.began
-        while self._verdict.ending is None:
-            at = clock.next_look(looked)
-            with anyio.CancelScope(deadline=at):
-                await self._verdict.decided.wait()
-                return
-            looked = anyio.current_time()
-            if looked - at > HELD_UP_SECONDS:
-                clock.forgive(looked - at)
-            if clock.warning_due(looked):
-                self.spending.tick(looked)
-            if clock.expired(looked) is not None:
-                for _ in range(READING_TURNS):
-                    await anyio.lowlevel.checkpoint()
-                self._decide_if_expired()
-
-    def _decide_if_expired(self) -> None:
-        now = anyio.current_time()
-        reason = self.clock.expired(now)
-        if reason == "budget_exceeded":
-            self.spending.tick(now)
-        elif reason is not None:
-            session = self.session
-            self._verdict.decide(ending_of_timeout(reason, self._spec.limits, session.stage, session.open_request))
 
 
 def _session(spec: AgentSpec, facts: Facts, hub: EventHub, clock: Clock, verdict: Verdict) -> Session:

@@ -65,11 +65,10 @@ class Run:
     async def answer(self) -> RunResult:
         """The result as soon as the turn is decided, before the child is gone: no exit code, no late text.
 
-        Safe to cancel; the run goes on.
+        Asked for later, it has what has come by then; after the end it is the result. Safe to cancel; the run goes on.
         """
         await self._life.answered.wait()
-        assert self._life.answer is not None  # set before the event
-        return self._life.answer
+        return self._life.answer_now()
 
     async def result(self) -> RunResult:
         """The result when nothing is left of the child: the same object for all callers. Never raises for the child.

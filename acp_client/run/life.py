@@ -16,6 +16,8 @@ import anyio.lowlevel
 
 from acp_client.admission.gate import Ticket
 from acp_client.logs import clean_with, get_logger
+from acp_client.loop.threads import in_thread
+from acp_client.loop.waits import LazyEvent
 from acp_client.outcome.reasons import REASONS
 from acp_client.outcome.result import Failure, RunResult
 from acp_client.policy.meter import Ledger
@@ -40,7 +42,6 @@ from acp_client.session.session import Session
 from acp_client.session.stream import EventHub
 from acp_client.spec import AgentSpec
 from acp_client.structured.wanted import NOTHING_WANTED, Wanted
-from acp_client.threads import in_thread
 from acp_client.warm.pool import Pool
 
 if TYPE_CHECKING:
@@ -75,8 +76,8 @@ class Life:
     ) -> None:
         self.spec: Final = spec
         self.hub: Final = EventHub(spec.limits.max_events_buffered)
-        self.answered: Final = anyio.Event()
-        self.finished: Final = anyio.Event()
+        self.answered: Final = LazyEvent()
+        self.finished: Final = LazyEvent()
         self.answer: RunResult | None = None
         self.result: RunResult | None = None
         self.on_end: Callable[[], None] | None = None
@@ -89,7 +90,6 @@ class Life:
         self._verdict = Verdict()
         self._talk = Conversation(spec, prompt, self._facts, self.hub, self._verdict, ledger, wanted)
         self.offer_tools: Final = self._talk.offer_tools
-        self._eof = anyio.Event()
         self._transcript: Transcript | NoTranscript = NoTranscript()
 
     def record(self, transcripts: Transcripts | OneFile, writer: Writer) -> None:
@@ -132,7 +132,8 @@ class Life:
         self._facts.on_session = ticket.started
         with anyio.CancelScope(shield=True):
             try:
-                await self._verdict.interrupt(ticket.admitted.wait)
+                if not ticket.admitted.is_set():
+                    await self._verdict.interrupt(ticket.admitted.wait)
                 self._facts.timings["queued"] = time.monotonic() - self._began
                 if self.ending is None:
                     await self._spawn_and_run(ticket)
@@ -173,18 +174,25 @@ class Life:
         peer = Peer(transport, session, session.dispatcher(), max_frame_bytes=self.spec.limits.max_frame_bytes)
         session.peer = peer
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(process.watch)
-            tasks.start_soon(stderr.drain, process)
-            tasks.start_soon(_read, peer, self._eof)
-            tasks.start_soon(self._talk.watch_clock)
+            process.watch(tasks.start_soon)
+            stderr.drain(process, tasks.start_soon)
+            peer.open(tasks.start_soon)
+            deadlines = self._talk.deadlines(tasks.start_soon)
+            deadlines.watch()
             if self._talk.offering is not None:
                 self._talk.offering.join(tasks)
             await self._verdict.interrupt(self._talk.hold)
+            deadlines.stop()
             await self._wind_down(peer, process)
-            self._settle_answer(peer)
-            await anyio.lowlevel.checkpoint()  # whoever waits for the answer goes first
+            peer.read_pending()  # the answer has what is in the pipe by now
+            if self.answered.is_awaited:
+                self.answer_now()
+                self.answered.set()
+                await anyio.lowlevel.checkpoint()  # whoever waits for it goes first
+            self.answered.set()
             await self._finish(peer, process)
-            if self._talk.offering is not None or not (self._eof.is_set() and process.has_ended):
+            peer.close()
+            if self._talk.offering is not None or not process.exited.is_set():
                 tasks.cancel_scope.cancel()  # else all of them end by themselves
 
     async def _wind_down(self, peer: Peer, process: AgentProcess) -> None:
@@ -192,7 +200,7 @@ class Life:
         session = self._talk.session
         if self.ending is None or self.ending.reason != "end_turn":
             self._talk.close()
-        if self._facts.prompt_sent and not self._talk.settled.is_set() and not self._eof.is_set():
+        if self._facts.prompt_sent and not self._talk.settled.is_set() and not peer.eof.is_set():
             peer.notify("session/cancel", {"sessionId": session.id})
             with anyio.move_on_after(self.spec.limits.cancel_grace_seconds):
                 await self._talk.settled.wait()
@@ -201,30 +209,33 @@ class Life:
                 await process.exited.wait()
             self._facts.outlived_stdout = not process.exited.is_set()
 
-    def _settle_answer(self, peer: Peer) -> None:
-        """The turn is decided: take what is in the pipe, then say so."""
-        peer.read_pending()
-        self.answer = self._report()
-        self.answered.set()
+    def answer_now(self) -> RunResult:
+        """What is to be said once the turn is decided; the same for all who ask."""
+        if self.answer is None:
+            self.answer = self.result or self._report()
+        return self.answer
 
     async def _finish(self, peer: Peer, process: AgentProcess) -> None:
         limits = self.spec.limits
         began = time.monotonic()
         if self._talk.session.turn.phase == "late":
-            await _await_quiet(self._talk.session, self._eof, limits.late_update_grace_seconds)
-        with anyio.move_on_after(ANSWER_SECONDS):
-            await peer.answer_all()
+            await _await_quiet(self._talk.session, peer.eof, limits.late_update_grace_seconds)
+        if peer.is_busy:
+            with anyio.move_on_after(ANSWER_SECONDS):
+                await peer.answer_all()
         self._talk.close()
-        with anyio.move_on_after(limits.cancel_grace_seconds):
-            await peer.answer_all()
-            await peer.flush()
+        if peer.is_busy:
+            with anyio.move_on_after(limits.cancel_grace_seconds):
+                await peer.answer_all()
+                await peer.flush()
         peer.close_send()
         started = self._talk.session.id is not None or self.ending is None or self.ending.reason not in HOPELESS
         eof_seconds = limits.eof_grace_seconds if started else 0
         await process.stop(ladder(eof_seconds, limits.term_grace_seconds, limits.kill_wait_seconds))
-        with anyio.move_on_after(limits.kill_wait_seconds):  # what is in the pipes is read before they are closed
-            await self._eof.wait()
-            await process.stderr_ended.wait()
+        if not (peer.eof.is_set() and process.stderr_ended.is_set()):
+            with anyio.move_on_after(limits.kill_wait_seconds):  # what is in the pipes is read before they are closed
+                await peer.eof.wait()
+                await process.stderr_ended.wait()
         process.release()
         self._facts.timings["teardown"] = time.monotonic() - began
 
@@ -252,17 +263,11 @@ class Life:
             get_logger(__name__).exception("the result cannot be put together", run_id=self._facts.run_id)
             failure = Failure(stage="teardown", message=REASONS["internal_error"].meaning)
             self.result = RunResult(status="error", reason="internal_error", failure=failure, run_id=self._facts.run_id)
-        self.answer = self.answer or self.result
         self.hub.close(self.result)
         self.answered.set()
         self.finished.set()
         if self.on_end is not None:
             self.on_end()
-
-
-async def _read(peer: Peer, eof: anyio.Event) -> None:
-    await peer.run()
-    eof.set()
 
 
 async def _start_cold(facts: Facts, clock: Clock, table: ProcessTable) -> AgentProcess:
@@ -284,7 +289,7 @@ async def _leave_nothing(facts: Facts, spec: AgentSpec) -> None:
             get_logger(__name__).exception("a child was not stopped in order", run_id=facts.run_id)
 
 
-async def _await_quiet(session: Session, eof: anyio.Event, grace_seconds: float) -> None:
+async def _await_quiet(session: Session, eof: LazyEvent, grace_seconds: float) -> None:
     end = anyio.current_time() + LATE_TOTAL_SECONDS
     while not eof.is_set():
         quiet_at = min(session.last_read + grace_seconds, end)

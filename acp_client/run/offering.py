@@ -18,6 +18,7 @@ from acp_client.host_tools.consent import OwnTools, server_name
 from acp_client.host_tools.hosting import Hosting, Way
 from acp_client.host_tools.toolbox import MAX_CALLS_AT_ONCE, Call, Toolbox
 from acp_client.logs import get_logger
+from acp_client.loop.threads import in_thread
 from acp_client.outcome.result import HostToolCall, RunResult
 from acp_client.run.child.facts import Facts
 from acp_client.session.clock import Clock
@@ -27,7 +28,6 @@ from acp_client.session.events import HostToolCalled, HostToolReturned, HostTool
 from acp_client.session.session import Session
 from acp_client.session.stream import EventHub
 from acp_client.spec import AgentSpec
-from acp_client.threads import in_thread
 from acp_client.tools.tool import HostTool
 
 if TYPE_CHECKING:

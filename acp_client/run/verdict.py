@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Final
 
 import anyio
 
@@ -15,7 +14,6 @@ class Verdict:
 
     def __init__(self) -> None:
         self.ending: Ending | None = None
-        self.decided: Final = anyio.Event()
         self._scope: anyio.CancelScope | None = None
 
     def decide(self, ending: Ending, *, by_itself: bool = False) -> None:
@@ -25,7 +23,6 @@ class Verdict:
         """
         if self.ending is None:
             self.ending = ending
-            self.decided.set()
             if self._scope is not None and not by_itself:
                 self._scope.cancel()
 

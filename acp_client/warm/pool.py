@@ -16,13 +16,13 @@ import anyio
 
 from acp_client.admission.descriptors import DESCRIPTORS, Descriptors
 from acp_client.logs import get_logger
+from acp_client.loop.threads import in_thread
 from acp_client.process.child import AgentProcess
 from acp_client.process.host import TaskHost
 from acp_client.process.spawn import SpawnError, discard, launch
 from acp_client.process.table import ProcessTable
 from acp_client.session.connection import preload
 from acp_client.spec import AgentSpec
-from acp_client.threads import in_thread
 from acp_client.warm.process import Plan, WarmProcess
 
 MAX_WARM: Final = 64

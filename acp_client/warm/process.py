@@ -85,8 +85,9 @@ class WarmProcess:
         try:
             with self._scope:
                 async with anyio.create_task_group() as tasks:
-                    tasks.start_soon(self._watch)
-                    tasks.start_soon(self.process.drain_stderr, self._on_stderr)
+                    self.process.watch(tasks.start_soon)
+                    self.process.drain_stderr(self._on_stderr, tasks.start_soon)
+                    tasks.start_soon(self._await_end)
                     tasks.start_soon(self._write)
                     tasks.start_soon(self._read)
                     await self._live(max_age_seconds)
@@ -108,13 +109,13 @@ class WarmProcess:
         if life.cancelled_caught:
             self.retire("it became too old")
 
-    async def _watch(self) -> None:
-        await self.process.watch()
+    async def _await_end(self) -> None:
+        await self.process.exited.wait()
         self._end("it ended")
 
     async def _write(self) -> None:
         rest = memoryview(self._greeting)
-        with suppress(OSError):  # it reads no more: `watch` or `_read` tells
+        with suppress(OSError):  # it reads no more: `_await_end` or `_read` tells
             while rest := rest[self.process.transport.send_nowait(rest) :]:
                 await self.process.transport.wait_sendable()
 
@@ -144,7 +145,8 @@ class WarmProcess:
             self.ready.set()
 
     def _on_stderr(self, data: bytes) -> None:
-        self.stderr.append(data)
+        if data:
+            self.stderr.append(data)
         self._stderr_left -= len(data)
         while self._stderr_left < 0 and len(self.stderr) > 1:
             self._stderr_left += len(self.stderr.popleft())
@@ -202,7 +204,7 @@ class WarmProcess:
         self.process.transport.close_send()
         try:
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(self.process.watch)
+                self.process.watch(tasks.start_soon)
                 await self.process.stop(ladder(eof_seconds, limits.term_grace_seconds, limits.kill_wait_seconds))
                 tasks.cancel_scope.cancel()
         finally:

@@ -53,8 +53,8 @@ async def watched(spawned: Spawned, table: ProcessTable | None = None) -> AsyncI
     with anyio.fail_after(15):
         process = AgentProcess(spawned, table or ProcessTable())
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(process.watch)
-            tasks.start_soon(process.drain_stderr, lambda _data: None)
+            process.watch(tasks.start_soon)
+            process.drain_stderr(lambda _data: None, tasks.start_soon)
             yield process
             process.release()
             tasks.cancel_scope.cancel()

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[2] / "acp_client"
-ROOMS = ("run", "process", "session", "protocol", "threads.py", "admission", "warm")
+ROOMS = ("run", "process", "session", "protocol", "loop", "admission", "warm")
 BOUNDS = {"move_on_after", "move_on_at", "fail_after"}
 
 CLOCK = "broken off by the run's clock, through the verdict"
@@ -35,8 +35,8 @@ WHY = {
     "process/table.py:ProcessTable.survivors": "looks at the process table take milliseconds",
     "process/table.py:ProcessTable._perform": "looks at the process table take milliseconds",
     "process/table.py:ProcessTable._look": "looks at the process table take milliseconds",
-    "threads.py:in_thread": "calls of milliseconds, by its contract",
-    "threads.py:in_daemon_thread": "cancelled with the run's tasks, after the ladder",
+    "loop/threads.py:in_thread": "calls of milliseconds, by its contract",
+    "loop/threads.py:in_daemon_thread": "cancelled with the run's tasks, after the ladder",
     "protocol/outbox.py:Outbox.changed": CALLER,
     "protocol/outbox.py:Outbox.flush": CALLER,
     "protocol/outbox.py:Outbox._write_rest": "cancelled when the reader ends",

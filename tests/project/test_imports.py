@@ -47,7 +47,7 @@ def test_import_acp_agent_loads_nothing_that_a_child_does_not_need() -> None:
 def test_import_acp_agent_loads_only_the_contract_of_acp_client(statement: str) -> None:
     """The parent's half is no part of a child, not before one delegates."""
     loaded = {name for name in loaded_by(statement) if name.startswith("acp_client.")}
-    allowed = ("acp_client.protocol", "acp_client.record.format", "acp_client._version", "acp_client.threads")
+    allowed = ("acp_client.protocol", "acp_client.record.format", "acp_client._version", "acp_client.loop")
     parents = {"acp_client.record"}  # of what is allowed; it holds nothing itself
     assert [name for name in sorted(loaded - parents) if not name.startswith(allowed)] == []
 

@@ -8,18 +8,19 @@ from __future__ import annotations
 import os
 import secrets
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from acp_client.process.child import AgentProcess
-from acp_client.process.environment import ScrubbedEnvironment, argument_secrets, scrub, secret_values
+from acp_client.process.environment import ScrubbedEnvironment
 from acp_client.process.redaction import Redactor
 from acp_client.process.spawn import Spawned, launch
 from acp_client.process.stderr import StderrEvents, StderrTail
 from acp_client.record.format.call_path import call_path_meta, call_path_variables
-from acp_client.record.place import Place, without_place
-from acp_client.run.child.depth import Depth, read_depth, without_depth
+from acp_client.record.place import Place
+from acp_client.run.child.depth import Depth
+from acp_client.run.child.surroundings import surroundings_of
 from acp_client.spec import AgentSpec
 from acp_client.warm.process import Plan, WarmProcess
 
@@ -34,6 +35,7 @@ class Facts:
     command: tuple[str, ...]
     cwd: str
     environment: ScrubbedEnvironment
+    handed_on: Mapping[str, str] = field(repr=False)
     redactor: Redactor
     stderr: StderrTail
     stderr_events: StderrEvents
@@ -80,8 +82,7 @@ class Facts:
 
     def plan(self) -> Plan:
         """What the child is started with, but what is this run's alone: its marker, its place among others."""
-        variables = without_depth(without_place(self.environment.variables))
-        return Plan(self.command, self.cwd, variables | self.depth.variables())
+        return Plan(self.command, self.cwd, {**self.handed_on, **self.depth.variables()})
 
     def launch(self) -> Spawned:
         """Start the child. Blocks; raises SpawnError."""
@@ -92,23 +93,19 @@ class Facts:
 
 
 def gather_facts(spec: AgentSpec, run_id: str) -> Facts:
-    """What is known before the child is there. The environment is that of the moment of the call."""
-    environment = scrub(os.environ, explicit=spec.env, passthrough=spec.env_passthrough)
-    pairs = [(pair.name, pair.value) for server in spec.mcp_servers for pair in _pairs(server)]
-    words = (spec.command, *(tuple(getattr(server, "args", None) or ()) for server in spec.mcp_servers))
-    told = (secret for command in words for secret in argument_secrets(command))
-    known = (*environment.secrets, *secret_values(pairs), *told)
-    redactor = Redactor(known)
+    """What is known before the child is there."""
+    around = surroundings_of(spec)
     return Facts(
         run_id=run_id,
         command=spec.command,
         cwd=spec.cwd or _working_directory(),
-        environment=environment,
-        redactor=redactor,
-        known_secrets=known,
-        stderr=StderrTail(spec.limits.stderr_tail_bytes, redactor),
-        stderr_events=StderrEvents(redactor),
-        depth=read_depth(os.environ),
+        environment=around.environment,
+        handed_on=around.handed_on,
+        redactor=around.redactor,
+        known_secrets=around.known_secrets,
+        stderr=StderrTail(spec.limits.stderr_tail_bytes, around.redactor),
+        stderr_events=StderrEvents(around.redactor),
+        depth=around.depth,
     )
 
 
@@ -117,11 +114,6 @@ def plan_of(spec: AgentSpec, levels: int | None) -> Plan | None:
     facts = gather_facts(spec, "")
     facts.depth = facts.depth.limited(levels)
     return facts.plan() if facts.depth.refusal() is None else None
-
-
-def _pairs(server: Any) -> list[Any]:
-    """The env of a stdio server, the headers of the others: where their secrets are."""
-    return [*(getattr(server, "env", None) or ()), *(getattr(server, "headers", None) or ())]
 
 
 def _working_directory() -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
+from acp_client.loop.waits import Rest, Start
 from acp_client.process.child import AgentProcess
 from acp_client.record.nothing import NoTranscript
 from acp_client.run.child.facts import Facts
@@ -30,11 +31,16 @@ class Stderr:
         self._hub = hub
         self._transcript = transcript
 
-    async def drain(self, process: AgentProcess) -> None:
-        """To its end."""
-        await process.drain_stderr(self.feed, self._transcript.caught_up)
-        if self._hub.listening:
+    def drain(self, process: AgentProcess, start: Start) -> None:
+        """From now on to its end."""
+        process.drain_stderr(self._take, start)
+
+    def _take(self, data: bytes) -> Rest | None:
+        if data:
+            self.feed(data)
+        elif self._hub.listening:
             self._show(self._facts.stderr_events.finish())
+        return self._transcript.caught_up if self._transcript.is_behind else None
 
     def feed(self, data: bytes) -> None:
         """Take what has come."""

@@ -16,7 +16,7 @@ import pytest
 import trio
 
 from acp_client import AgentSpec, Decision, Limits, PermissionRequest, Runner, run_subagent
-from acp_client.threads import THREAD_NAME, _Worker
+from acp_client.loop.threads import THREAD_NAME, _Worker
 from tests.support.kernel import nothing_left, run_parent
 from tests.support.scenarios import QUICK, Scripted
 from tests.support.tiny import tiny

@@ -8,12 +8,13 @@ from typing import Any
 import anyio
 import pytest
 
-from acp_client import threads
+from acp_client.loop import threads
+from acp_client.loop.descriptors import write_quietly
 from acp_client.protocol.dispatch import Dispatcher
 from acp_client.protocol.errors import METHOD_NOT_FOUND, TOO_MANY_REQUESTS
 from acp_client.protocol.link import MAX_THEIR_REQUESTS
 from acp_client.protocol.peer import Peer
-from acp_client.protocol.streams import memory_pair, write_quietly
+from acp_client.protocol.streams import memory_pair
 from tests.protocol.peer.desk import SECONDS, Desk, Seen, ask, note, running
 
 pytestmark = pytest.mark.odd_frames

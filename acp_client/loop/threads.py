@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import os
 import queue
-import sys
 import threading
 from collections.abc import Callable
-from typing import Any, Final, Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 import anyio
 from anyio.lowlevel import RunVar
+
+from acp_client.loop.apart import waker
+from acp_client.loop.waits import LazyEvent
 
 THREADS: Final = 8
 """At once, for all runs of an event loop. Each call takes milliseconds; more threads only queue for the kernel."""
@@ -73,8 +75,8 @@ class _Work(Generic[_Value]):
     """One call, and who gets what it returns: whoever waits for it, else `discard`."""
 
     def __init__(self, call: Callable[[], _Value], discard: Callable[[_Value], None] | None) -> None:
-        self.done = anyio.Event()
-        self._wake = _waker()
+        self.done = LazyEvent()
+        self._wake = waker()
         self._call = call
         self._discard = discard
         self._lock = threading.Lock()
@@ -150,17 +152,6 @@ class _Worker:
 
 
 os.register_at_fork(after_in_child=_Worker.idle.clear)
-
-
-def _waker() -> Callable[[Callable[[], None]], object]:
-    """What calls something on the running loop from a thread."""
-    trio: Any = sys.modules.get("trio")
-    if trio is not None and trio.lowlevel.in_trio_run():
-        wake: Callable[[Callable[[], None]], object] = trio.lowlevel.current_trio_token().run_sync_soon
-        return wake
-    import asyncio  # noqa: PLC0415  # there already, where this is reached
-
-    return asyncio.get_running_loop().call_soon_threadsafe
 
 
 def _own_limiter() -> anyio.CapacityLimiter:

@@ -1,0 +1,50 @@
+"""Asyncio and trio told apart: what anyio has no words for. Nobody else of us names either."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+def in_trio() -> bool:
+    """True where trio runs the caller; else asyncio does, or nobody."""
+    trio: Any = sys.modules.get("trio")
+    return trio is not None and trio.lowlevel.in_trio_run()
+
+
+def waker() -> Callable[[Callable[[], None]], object]:
+    """What calls something on the running loop, from any thread. It raises RuntimeError once the loop has ended."""
+    if in_trio():
+        wake: Callable[[Callable[[], None]], object] = sys.modules["trio"].lowlevel.current_trio_token().run_sync_soon
+        return wake
+    import asyncio  # noqa: PLC0415  # there already, where this is reached
+
+    return asyncio.get_running_loop().call_soon_threadsafe
+
+
+def start_task(work: Callable[[], Coroutine[Any, Any, None]]) -> object:
+    """A task that belongs to no group; its end is the caller's business. Keep what is returned: the loop does not."""
+    if in_trio():
+        return sys.modules["trio"].lowlevel.spawn_system_task(work)
+    import asyncio  # noqa: PLC0415  # there already, where this is reached
+
+    return asyncio.ensure_future(work())
+
+
+@contextmanager
+def known_as_asyncio() -> Iterator[None]:
+    """What is given to an asyncio loop in this block may call anyio's functions.
+
+    They ask sniffio which loop this is; in a callback it finds no task, and goes by what its context says alone.
+    """
+    sniffio: Any = sys.modules.get("sniffio")
+    if sniffio is None:  # anyio does without it, and then needs no help
+        yield
+        return
+    token = sniffio.current_async_library_cvar.set("asyncio")
+    try:
+        yield
+    finally:
+        sniffio.current_async_library_cvar.reset(token)
