@@ -105,7 +105,7 @@ class Runner:
         if self._tasks is not None:
             raise RuntimeError("this Runner is in use already; make one for each `async with`")
         self._table = ProcessTable()
-        self._tasks = await TaskHost.open()
+        self._tasks = TaskHost()
         self._gate.open(self._tasks)
         self._warm.open(self._tasks, self._table)
         return self
@@ -186,7 +186,7 @@ class Runner:
         life.offer_tools(self._web_host)
         if self._transcripts is not None:
             life.record(self._transcripts, self._writer)
-        life.warm = self._warm
+        life.warm, life.host = self._warm, tasks
         self._lives.add(life)
         tasks.start_soon(self._own, life, self._gate.enter(), name=f"run {run_id}")
         return Run(run_id, life)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
+from contextvars import copy_context
 from typing import Any
 
 
@@ -24,13 +25,41 @@ def waker() -> Callable[[Callable[[], None]], object]:
     return asyncio.get_running_loop().call_soon_threadsafe
 
 
-def start_task(work: Callable[[], Coroutine[Any, Any, None]]) -> object:
-    """A task that belongs to no group; its end is the caller's business. Keep what is returned: the loop does not."""
+def new_wait() -> tuple[Callable[[], object], Awaitable[object]]:
+    """What wakes one task, and what it awaits, once."""
     if in_trio():
-        return sys.modules["trio"].lowlevel.spawn_system_task(work)
+        event = sys.modules["trio"].Event()
+        return event.set, event.wait()
     import asyncio  # noqa: PLC0415  # there already, where this is reached
 
-    return asyncio.ensure_future(work())
+    future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def wake() -> None:
+        if not future.done():  # it was cancelled, and who awaits it has not gone on yet
+            future.set_result(None)
+
+    return wake, future
+
+
+def start_task(work: Callable[[], Coroutine[Any, Any, None]], name: str, on_end: Callable[[], None]) -> object:
+    """A task that belongs to no group, in the context of the caller. It may raise nothing but its cancellation.
+
+    `on_end` is called when it has ended, also where it never began. Keep what is returned: the loop does not.
+    """
+    if in_trio():
+
+        async def whole() -> None:
+            try:
+                await work()
+            finally:
+                on_end()
+
+        return sys.modules["trio"].lowlevel.spawn_system_task(whole, name=name, context=copy_context())
+    import asyncio  # noqa: PLC0415  # there already, where this is reached
+
+    task = asyncio.get_running_loop().create_task(work(), name=name)
+    task.add_done_callback(lambda _task: on_end())
+    return task
 
 
 @contextmanager

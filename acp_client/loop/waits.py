@@ -14,29 +14,30 @@ from typing import Any, Final, TypeAlias
 import anyio
 import anyio.lowlevel
 
-from acp_client.loop.apart import in_trio, known_as_asyncio
+from acp_client.loop.apart import in_trio, known_as_asyncio, new_wait
 
 Start: TypeAlias = Callable[..., object]
-"""`start_soon` of a task group. What a callback raises is raised in a task of it, so that it ends the group."""
+"""`start_soon` of a task group, or `Helpers.start`. What a callback raises is raised in a task that it starts."""
 
 Rest: TypeAlias = Callable[[], Awaitable[object]]
 """What is to be awaited before the next callback: nothing is read meanwhile."""
 
 
 class LazyEvent:
-    """An `anyio.Event` that is made once somebody waits: most are asked for, or set, before anybody does."""
+    """As an `anyio.Event`, but next to nothing until somebody waits: most are set, or dropped, before anybody does."""
 
-    __slots__ = ("_event", "_is_set")
+    __slots__ = ("_is_set", "_waiters")
 
     def __init__(self) -> None:
         self._is_set = False
-        self._event: anyio.Event | None = None
+        self._waiters: list[Callable[[], object]] | None = None
 
     def set(self) -> None:
         """Wake all who wait, now and later. Idempotent."""
         self._is_set = True
-        if self._event is not None:
-            self._event.set()
+        waiters, self._waiters = self._waiters, None
+        for wake in waiters or ():
+            wake()
 
     def is_set(self) -> bool:
         """True once it is."""
@@ -44,15 +45,23 @@ class LazyEvent:
 
     @property
     def is_awaited(self) -> bool:
-        """True if somebody has waited before it was set."""
-        return self._event is not None
+        """True while somebody waits."""
+        return bool(self._waiters)
 
     async def wait(self) -> None:
         """Return once it is set; at once if it is. Safe to cancel."""
-        if not self._is_set:
-            if self._event is None:
-                self._event = anyio.Event()
-            await self._event.wait()
+        if self._is_set:
+            return
+        if self._waiters is None:
+            self._waiters = []
+        wake, woken = new_wait()
+        self._waiters.append(wake)
+        try:
+            await woken
+        except BaseException:
+            if self._waiters:
+                self._waiters.remove(wake)
+            raise
 
 
 class Readable:

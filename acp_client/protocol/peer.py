@@ -35,7 +35,8 @@ from acp_client.protocol.states import (
     ResultReceived,
     TheirRequest,
 )
-from acp_client.protocol.transport import Source, Transport
+from acp_client.protocol.streams import FdReader
+from acp_client.protocol.transport import Transport
 
 __all__ = ["MAX_QUEUED_ANSWER_BYTES", "Peer", "Pending", "Settled"]
 
@@ -87,8 +88,8 @@ class Peer:
         """
         self._start = start
         self._outbox.open(start)
-        if isinstance(self._transport, Source):
-            self._transport.hand_over(self._take, start)
+        if isinstance(self._transport, FdReader):
+            self._transport.hand_over(self._take, start)  # no task is needed to ask it
         else:
             start(self._read)
 

@@ -6,8 +6,7 @@ while there is room; only a full pipe waits.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 
 class Transport(Protocol):
@@ -35,18 +34,4 @@ class Transport(Protocol):
 
     def close(self) -> None:
         """Release everything; a task that waits in `receive` gets EOF. Idempotent, never blocks."""
-        ...
-
-
-@runtime_checkable
-class Source(Protocol):
-    """A transport that hands over what comes by itself, which costs less than to be asked each time."""
-
-    def hand_over(
-        self, on_data: Callable[[bytes], Callable[[], Awaitable[object]] | None], start: Callable[..., object]
-    ) -> None:
-        """Give what comes to `on_data`, in place of `receive`; empty at EOF. It returns what to await before more.
-
-        `start` is `start_soon` of a task group, for what needs a task and for what `on_data` raises.
-        """
         ...

@@ -50,11 +50,12 @@ class Deadlines:
         self._alarm.cancel()
 
     def _look_after(self, looked: float) -> None:
-        if self._verdict.ending is None:
-            self._look_at = self._clock.next_look(looked)
-            self._alarm.set(self._look_at, self._start)
+        self._look_at = self._clock.next_look(looked)
+        self._alarm.set(self._look_at, self._start)
 
     def _look(self) -> None:
+        if self._verdict.ending is not None:
+            return
         clock, looked = self._clock, anyio.current_time()
         if looked - self._look_at > HELD_UP_SECONDS:
             clock.forgive(looked - self._look_at)
@@ -69,7 +70,8 @@ class Deadlines:
         for _ in range(READING_TURNS):
             await anyio.lowlevel.checkpoint()
         self._decide_if_expired()
-        self._look_after(looked)
+        if self._verdict.ending is None:
+            self._look_after(looked)
 
     def _decide_if_expired(self) -> None:
         now = anyio.current_time()

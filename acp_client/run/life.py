@@ -16,26 +16,26 @@ import anyio.lowlevel
 
 from acp_client.admission.gate import Ticket
 from acp_client.logs import clean_with, get_logger
-from acp_client.loop.threads import in_thread
 from acp_client.loop.waits import LazyEvent
 from acp_client.outcome.reasons import REASONS
 from acp_client.outcome.result import Failure, RunResult
 from acp_client.policy.meter import Ledger
 from acp_client.process.child import AgentProcess, ladder
-from acp_client.process.spawn import SpawnError, discard
+from acp_client.process.host import Helpers, TaskHost
+from acp_client.process.spawn import SpawnError
 from acp_client.process.table import ProcessTable
 from acp_client.prompt import Briefing
 from acp_client.protocol.peer import Peer
 from acp_client.protocol.transport import Transport
 from acp_client.record.nothing import NoTranscript
 from acp_client.record.place import OneFile, Transcripts
-from acp_client.run.child.facts import Facts, gather_facts
+from acp_client.run.child.facts import gather_facts
+from acp_client.run.child.start import leave_nothing, start_cold
 from acp_client.run.child.stderr import Stderr
 from acp_client.run.conversation import Conversation
 from acp_client.run.log_text import clean
 from acp_client.run.report import build_result
 from acp_client.run.verdict import Verdict
-from acp_client.session.clock import Clock
 from acp_client.session.ending import Ending
 from acp_client.session.events import RunStarted
 from acp_client.session.session import Session
@@ -82,6 +82,7 @@ class Life:
         self.result: RunResult | None = None
         self.on_end: Callable[[], None] | None = None
         self.warm: Pool | None = None
+        self.host: TaskHost | None = None
         self._table = table
         self._began = time.monotonic()
         self._facts = gather_facts(spec, run_id)
@@ -143,7 +144,7 @@ class Life:
             finally:
                 self.cancel()  # decides only where nothing has: the loop is being closed
                 try:
-                    await _leave_nothing(self._facts, self.spec)
+                    await leave_nothing(self._facts, self.spec)
                     await self._transcript.conclude(self._facts.redactor, self._report)
                 finally:
                     self._settle()
@@ -159,7 +160,7 @@ class Life:
             for data in self._facts.adopt(warm):
                 stderr.feed(data)
         try:
-            process = self._facts.process or await _start_cold(self._facts, self._talk.clock, self._table)
+            process = self._facts.process or await start_cold(self._facts, self._talk.clock, self._table)
         except SpawnError as error:
             self._verdict.decide(Ending("spawn_failed", str(error), "spawn"))
             return
@@ -169,31 +170,38 @@ class Life:
         await self._run(process, process.transport if warm is None else warm.transport, stderr)
 
     async def _run(self, process: AgentProcess, transport: Transport, stderr: Stderr) -> None:
-        session = self._talk.session
+        assert self.host is not None  # the runner has set it
+        session, helpers = self._talk.session, Helpers(self.host)
         transport = self._transcript.tap(transport)
         peer = Peer(transport, session, session.dispatcher(), max_frame_bytes=self.spec.limits.max_frame_bytes)
         session.peer = peer
-        async with anyio.create_task_group() as tasks:
-            process.watch(tasks.start_soon)
-            stderr.drain(process, tasks.start_soon)
-            peer.open(tasks.start_soon)
-            deadlines = self._talk.deadlines(tasks.start_soon)
-            deadlines.watch()
-            if self._talk.offering is not None:
-                self._talk.offering.join(tasks)
-            await self._verdict.interrupt(self._talk.hold)
+        process.watch(helpers.start)
+        stderr.drain(process, helpers.start)
+        peer.open(helpers.start)
+        deadlines = self._talk.deadlines(helpers.start)
+        deadlines.watch()
+        try:
+            if self._talk.offering is None:
+                await helpers.attend(self._talk_and_end(peer, process))
+            else:
+                async with anyio.create_task_group() as tasks:
+                    self._talk.offering.join(tasks)
+                    await helpers.attend(self._talk_and_end(peer, process))
+                    tasks.cancel_scope.cancel()
+        finally:
             deadlines.stop()
-            await self._wind_down(peer, process)
-            peer.read_pending()  # the answer has what is in the pipe by now
-            if self.answered.is_awaited:
-                self.answer_now()
-                self.answered.set()
-                await anyio.lowlevel.checkpoint()  # whoever waits for it goes first
-            self.answered.set()
-            await self._finish(peer, process)
             peer.close()
-            if self._talk.offering is not None or not process.exited.is_set():
-                tasks.cancel_scope.cancel()  # else all of them end by themselves
+
+    async def _talk_and_end(self, peer: Peer, process: AgentProcess) -> None:
+        await self._verdict.interrupt(self._talk.hold)
+        await self._wind_down(peer, process)
+        peer.read_pending()  # the answer has what is in the pipe by now
+        if self.answered.is_awaited:
+            self.answer_now()
+            self.answered.set()
+            await anyio.lowlevel.checkpoint()  # whoever waits for it goes first
+        self.answered.set()
+        await self._finish(peer, process)
 
     async def _wind_down(self, peer: Peer, process: AgentProcess) -> None:
         """Tell the agent that it is over, if it does not know, and take what it still says."""
@@ -268,25 +276,6 @@ class Life:
         self.finished.set()
         if self.on_end is not None:
             self.on_end()
-
-
-async def _start_cold(facts: Facts, clock: Clock, table: ProcessTable) -> AgentProcess:
-    """Raises SpawnError. Until a thread is there to start it in, the time is not the agent's."""
-    began = time.monotonic()
-    process = facts.process = AgentProcess(await in_thread(facts.launch, discard), table)
-    facts.timings["spawn"] = time.monotonic() - began
-    clock.forgive(facts.launched_at - began)
-    return process
-
-
-async def _leave_nothing(facts: Facts, spec: AgentSpec) -> None:
-    """Only after a fault of ours, or a native cancel: what the script did not stop is stopped now."""
-    process = facts.process
-    if process is not None and not process.released:
-        try:
-            await process.end(spec.limits.kill_wait_seconds)
-        except Exception:  # noqa: BLE001  # the boundary, as above; it is released all the same
-            get_logger(__name__).exception("a child was not stopped in order", run_id=facts.run_id)
 
 
 async def _await_quiet(session: Session, eof: LazyEvent, grace_seconds: float) -> None:

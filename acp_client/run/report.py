@@ -32,6 +32,7 @@ MAX_DATA_CHARS: Final = 1000
 STDERR_LINES_SHOWN: Final = 3
 NOISE_LINES_SHOWN: Final = 3
 NOISE_LINE_CHARS: Final = 500
+_NO_NOISE: Final = StdoutNoise()
 
 
 def build_result(
@@ -96,8 +97,10 @@ def _diagnostics(facts: Facts, session: Session) -> Diagnostics:
 
 def _noise(facts: Facts, session: Session) -> StdoutNoise:
     """The lines are redacted together, as a private key goes over several; so fewer may be left."""
+    if not session.has_noise:
+        return _NO_NOISE
     noise = session.noise()
-    lines = facts.redactor.redact("\n".join(noise.first_lines)).split("\n") if noise.count else []
+    lines = facts.redactor.redact("\n".join(noise.first_lines)).split("\n")
     return StdoutNoise(
         count=noise.count, first_lines=tuple(printable(line, max_chars=NOISE_LINE_CHARS) for line in lines)
     )

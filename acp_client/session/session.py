@@ -246,6 +246,11 @@ class Session:
         if log.isEnabledFor(logging.DEBUG):
             get_logger(__name__).debug("frame dropped", run_id=self._run_id, why=frame.why, method=frame.method)
 
+    @property
+    def has_noise(self) -> bool:
+        """True once there was any."""
+        return self._noise.count > 0
+
     def noise(self) -> StdoutNoise:
         """What was on stdout beside frames, as it came: whoever shows it redacts it, and cuts it after that."""
         return StdoutNoise(count=self._noise.count, first_lines=tuple(self._noise.first_lines))

@@ -47,11 +47,14 @@ class UsageReports:
 
     def usage(self) -> Usage:
         """What was reported; the source says by which way."""
+        if not (self._figures or self._sources):
+            return _NOTHING
         sources = self._sources
         source = None if not sources else "both" if len(sources) > 1 else next(iter(sources))
         return Usage.model_validate(self._figures | {"source": source})
 
 
+_NOTHING: Final = Usage()
 _TOKENS: Final = (
     ("input_tokens", "inputTokens"),
     ("output_tokens", "outputTokens"),

@@ -43,7 +43,7 @@ def _admitted(tickets: list[Ticket]) -> list[bool]:
 async def _gate(most: int) -> tuple[Gate, Room, TaskHost]:
     room = Room()
     gate = Gate(most, room.note_short, room)
-    tasks = await TaskHost.open()
+    tasks = TaskHost()
     gate.open(tasks)
     return gate, room, tasks
 

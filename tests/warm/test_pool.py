@@ -24,7 +24,7 @@ def _plan(spec: AgentSpec) -> Plan | None:
 
 @asynccontextmanager
 async def _opened(pool: Pool) -> AsyncIterator[Pool]:
-    tasks = await TaskHost.open()
+    tasks = TaskHost()
     pool.open(tasks, ProcessTable())
     try:
         yield pool
