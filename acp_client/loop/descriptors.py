@@ -27,7 +27,7 @@ def write_quietly(fd: int, data: bytes | memoryview) -> int:
 
 
 def make_non_blocking(fd: int) -> bool:
-    """True if the descriptor can be waited for."""
+    """True if the descriptor can be waited for. A terminal can, but stays as it is: others read it too."""
     mode = os.fstat(fd).st_mode
     if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):
         os.set_blocking(fd, False)

@@ -55,19 +55,19 @@ class AgentProcess:
 
     def __init__(self, spawned: Spawned, table: ProcessTable) -> None:
         self.pid: Final = spawned.pid
-        self.transport: Final = FdTransport(spawned.stdout, spawned.stdin)
+        self.transport: Final = FdTransport(spawned.stdout, spawned.stdin, is_ready=True)
         self.exited: Final = LazyEvent()
         self.stderr_ended: Final = LazyEvent()
         self.exit_code: int | None = None
         self.signal: int | None = None
         self.killed: Killed | None = None
         self.released = False
-        self._stderr = FdReader(spawned.stderr)
+        self._stderr = FdReader(spawned.stderr, is_ready=True)
         self._pidfd = spawned.pidfd
         self._exit = None if spawned.pidfd is None else Readable(spawned.pidfd, self._note_exit)
         self._table = table
         self._tree = Tree(spawned.pid, spawned.marker)
-        table.leaders.add(spawned.pid)
+        table.add(spawned.pid)
 
     def __repr__(self) -> str:
         state = "reaped" if self.released else "exited" if self.exited.is_set() else "running"
@@ -238,7 +238,7 @@ class AgentProcess:
         self.released = True
         _UNREAPED.add(self.pid)
         _reap()
-        self._table.leaders.discard(self.pid)
+        self._table.drop(self.pid)
         self.transport.close()
         self._stderr.close()
         if self._exit is not None:

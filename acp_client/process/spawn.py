@@ -34,7 +34,10 @@ class SpawnError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Spawned:
-    """A process that was started, the leader of its own session and group; its descriptors belong to the caller."""
+    """A process that was started, the leader of its own session and group; its descriptors belong to the caller.
+
+    Our ends of its pipes do not block.
+    """
 
     pid: int
     stdin: int
@@ -78,6 +81,8 @@ def spawn(command: Sequence[str], *, cwd: str, env: Mapping[str, str], marker: s
     # It is ours to wait for: Popen must neither poll it nor warn that it was not waited for.
     process.returncode = 0
     _close(child_in, child_out, child_err)
+    for fd in (our_in, our_out, our_err):
+        os.set_blocking(fd, False)  # its own signature
     GUARDIAN.watch(process.pid)
     return Spawned(process.pid, our_in, our_out, our_err, open_pidfd(process.pid), marker)
 

@@ -26,6 +26,8 @@ YOUNG_SECONDS: Final = 2.0
 """In so short a time pids do not go round: only those given after the leader's can be its descendants."""
 INLINE_CANDIDATES: Final = 64
 """Up to so many processes are looked at on the loop (about 15 µs each); more, in a worker thread."""
+COUNTED_PIDS: Final = 4096
+"""How many numbers are gone through for those that are nobody known: a tenth of what a list of all processes takes."""
 CROWD_PAUSE: Final = 4
 """After a look in a thread the next one waits this many times as long: at most a fifth of a core is spent looking."""
 
@@ -55,10 +57,26 @@ class ProcessTable:
     """Looks for several runs at once. One for each event loop; `leaders` are the runs that live, to be passed over."""
 
     def __init__(self) -> None:
-        self.leaders: set[int] = set()
+        self.leaders: Final[set[int]] = set()
+        self._gone: Final[dict[int, float]] = {}
+        """Leaders that were reaped, and when: for so long their ids are nobody else's."""
         self._lock = anyio.Lock(fast_acquire=True)
         self._next: _Look | None = None
         self._rest_until = 0.0
+
+    def add(self, pid: int) -> None:
+        """A leader has been started. From any thread: the sooner, the less often it is looked at as a stranger."""
+        self.leaders.add(pid)
+
+    def drop(self, pid: int) -> None:
+        """It has been reaped. From any thread; idempotent."""
+        if pid in self.leaders:
+            self._gone[pid] = time.monotonic()
+            self.leaders.discard(pid)
+
+    def _forget(self, now: float) -> None:
+        while self._gone and next(iter(self._gone.values())) < now - YOUNG_SECONDS:
+            del self._gone[next(iter(self._gone))]
 
     async def survivors(self, tree: Tree) -> list[int] | None:
         """Pids of the run's processes that are alive, its leader apart, as of a look begun after this call.
@@ -94,11 +112,13 @@ class ProcessTable:
         began = anyio.current_time()
         with suppress(OSError):  # no descriptor left
             now, newest = time.monotonic(), _newest_pid()
-            few = few_since(look.trees, newest, now)
+            self._forget(now)
+            few = few_since(look.trees, newest, now, self.leaders | self._gone.keys())
             pids = candidates(_all_pids() if few is None else few, newest, look.trees, self.leaders, now)
             for _ in range(EXEC_LOOKS):
                 crowd = len(pids) > INLINE_CANDIDATES
-                search = functools.partial(find, look.trees, pids, frozenset(self.leaders), look.found)
+                leaders = frozenset(self.leaders) if crowd else self.leaders
+                search = functools.partial(find, look.trees, pids, leaders, look.found)
                 pids = await in_thread(search) if crowd else search()
                 if crowd:
                     now = anyio.current_time()
@@ -121,11 +141,13 @@ class _Look:
         self.done = LazyEvent()
 
 
-def few_since(trees: Collection[Tree], newest: int, now: float) -> range | None:
-    """All pids that were given after the first leader's, where they are so few that nobody need list them. Pure."""
+def few_since(trees: Collection[Tree], newest: int, now: float, known: Collection[int]) -> list[int] | None:
+    """All pids that were given after the first leader's, the `known` apart, where so few need no list. Pure."""
     oldest = min(tree.pgid for tree in trees)
-    few = _are_young(trees, now) and oldest <= newest <= oldest + INLINE_CANDIDATES
-    return range(oldest + 1, newest + 1) if few else None
+    if not (_are_young(trees, now) and oldest <= newest <= oldest + COUNTED_PIDS):
+        return None
+    few = [pid for pid in range(oldest + 1, newest + 1) if pid not in known]
+    return few if len(few) <= INLINE_CANDIDATES else None
 
 
 def candidates(

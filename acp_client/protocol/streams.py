@@ -43,13 +43,14 @@ os.register_at_fork(after_in_child=_close_in_child)
 class FdReader:
     """Reads one descriptor, which it owns from now on.
 
-    Pipes and sockets are switched to non-blocking mode; anything else (a file, `/dev/null`) is always ready.
+    Pipes and sockets are switched to non-blocking mode, unless the caller `is_ready`: it has done so. Anything else (a
+    file, `/dev/null`) can always be read.
     """
 
-    def __init__(self, fd: int) -> None:
+    def __init__(self, fd: int, *, is_ready: bool = False) -> None:
         self._fd: int | None = fd
-        self._waits = make_non_blocking(fd)
-        self._may_block = self._waits and os.get_blocking(fd)
+        self._waits = is_ready or make_non_blocking(fd)
+        self._may_block = not is_ready and self._waits and os.get_blocking(fd)
         self._bytes_left: int | None = None
         self._is_waited_for = False
         self._readable: Readable | None = None
@@ -155,10 +156,10 @@ class FdReader:
 class FdTransport(FdReader):
     """A transport over two descriptors, which it owns from now on: `close` closes both."""
 
-    def __init__(self, read_fd: int, write_fd: int) -> None:
-        super().__init__(read_fd)
+    def __init__(self, read_fd: int, write_fd: int, *, is_ready: bool = False) -> None:
+        super().__init__(read_fd, is_ready=is_ready)
         self._write_fd: int | None = write_fd
-        self._writes_wait = make_non_blocking(write_fd)
+        self._writes_wait = is_ready or make_non_blocking(write_fd)
         self._is_room_waited_for = False
 
     def send_nowait(self, data: memoryview) -> int:

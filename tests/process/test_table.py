@@ -17,7 +17,17 @@ import pytest
 from acp_client import Limits, run_subagent
 from acp_client.process import table
 from acp_client.process.spawn import MARKER_VARIABLE
-from acp_client.process.table import INLINE_CANDIDATES, YOUNG_SECONDS, ProcessTable, Tree, candidates, few_since, find
+from acp_client.process.table import (
+    COUNTED_PIDS,
+    INLINE_CANDIDATES,
+    YOUNG_SECONDS,
+    ProcessTable,
+    Standing,
+    Tree,
+    candidates,
+    few_since,
+    find,
+)
 from tests.support.kernel import HEADLESS, is_alive, nothing_left
 from tests.support.tiny import tiny
 
@@ -30,12 +40,43 @@ YOUNG, OLD = NOW - YOUNG_SECONDS / 2, NOW - YOUNG_SECONDS * 2
 def test_few_pids_are_counted_and_not_listed() -> None:
     """None where none was given; a list is needed where they are many, old, or have gone round."""
     tree = Tree(100, "m", born=10.0)
-    assert few_since([tree], 100, now=11.0) == range(101, 101)
-    assert few_since([tree, Tree(102, "n", born=11.0)], 103, now=11.0) == range(101, 104)
-    assert few_since([tree], 100 + INLINE_CANDIDATES, now=11.0) == range(101, 101 + INLINE_CANDIDATES)
-    assert few_since([tree], 101 + INLINE_CANDIDATES, now=11.0) is None
-    assert few_since([tree], 99, now=11.0) is None
-    assert few_since([tree], 103, now=10.0 + YOUNG_SECONDS + 0.1) is None
+    assert few_since([tree], 100, 11.0, ()) == []
+    assert few_since([tree, Tree(102, "n", born=11.0)], 103, 11.0, ()) == [101, 102, 103]
+    assert few_since([tree], 100 + INLINE_CANDIDATES, 11.0, ()) == [*range(101, 101 + INLINE_CANDIDATES)]
+    assert few_since([tree], 101 + INLINE_CANDIDATES, 11.0, ()) is None
+    assert few_since([tree], 99, 11.0, ()) is None
+    assert few_since([tree], 103, 10.0 + YOUNG_SECONDS + 0.1, ()) is None
+
+
+def test_those_that_are_known_are_not_counted() -> None:
+    """Hundreds of leaders beside one are no reason to list all processes; unless their numbers go too far."""
+    tree = Tree(100, "m", born=10.0)
+    known = {*range(101, 900)} - {500}
+    assert few_since([tree], 901, 11.0, known) == [500, 900, 901]
+    assert few_since([tree], 101 + COUNTED_PIDS, 11.0, {*range(101, 200_000)}) is None
+
+
+async def test_a_leader_that_was_reaped_is_not_looked_at_for_as_long_as_its_number_is_nobody_elses() -> None:
+    """Later it is: the number may have been given again."""
+    looked: list[int] = []
+
+    def look(pid: int) -> Standing:
+        looked.append(pid)
+        return Standing(0, alive=False, headless=False)
+
+    ours = ProcessTable()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(table, "_newest_pid", lambda: 102)
+        patch.setattr(table, "session_of", look)
+        ours.add(101)
+        ours.drop(101)
+        assert await ours.survivors(Tree(100, "m")) == []
+        assert looked == [102]
+        patch.setattr(table, "YOUNG_SECONDS", 0.0)
+        ours._forget(time.monotonic() + 1)
+        patch.setattr(table, "YOUNG_SECONDS", YOUNG_SECONDS)
+        assert await ours.survivors(Tree(100, "m")) == []
+        assert looked == [102, 101, 102]
 
 
 @pytest.mark.parametrize(

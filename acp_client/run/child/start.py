@@ -7,7 +7,7 @@ import time
 from acp_client.logs import get_logger
 from acp_client.loop.threads import in_thread
 from acp_client.process.child import AgentProcess
-from acp_client.process.spawn import discard
+from acp_client.process.spawn import Spawned, discard
 from acp_client.process.table import ProcessTable
 from acp_client.run.child.facts import Facts
 from acp_client.session.clock import Clock
@@ -16,8 +16,18 @@ from acp_client.spec import AgentSpec
 
 async def start_cold(facts: Facts, clock: Clock, table: ProcessTable) -> AgentProcess:
     """Raises SpawnError. Until a thread is there to start it in, the time is not the agent's."""
+
+    def launch() -> Spawned:
+        spawned = facts.launch()
+        table.add(spawned.pid)
+        return spawned
+
+    def give_up(spawned: Spawned) -> None:
+        discard(spawned)
+        table.drop(spawned.pid)
+
     began = time.monotonic()
-    process = facts.process = AgentProcess(await in_thread(facts.launch, discard), table)
+    process = facts.process = AgentProcess(await in_thread(launch, give_up), table)
     facts.timings["spawn"] = time.monotonic() - began
     clock.forgive(facts.launched_at - began)
     return process

@@ -7,10 +7,9 @@ to read and judge all of it takes longer than to see that it is the same.
 from __future__ import annotations
 
 import os
-import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from acp_client.process.environment import ScrubbedEnvironment, argument_secrets, scrub, secret_values
 from acp_client.process.redaction import Redactor
@@ -21,7 +20,7 @@ from acp_client.spec import AgentSpec
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """Shared by runs of one spec, and changed by none."""
+    """Shared by runs of equal specs, and changed by none."""
 
     environment: ScrubbedEnvironment
     handed_on: Mapping[str, str] = field(repr=False)
@@ -31,21 +30,27 @@ class Surroundings:
     redactor: Redactor
 
 
-_Raw = dict[bytes, bytes]
-_known: Final[dict[int, tuple[weakref.ref[AgentSpec], _Raw, Surroundings]]] = {}
-"""By the identity of the spec, for as long as it lives."""
+MOST_KNOWN: Final = 64
+"""Of how many specs it is remembered. More of them, and all are worked out anew."""
+
+_Raw: TypeAlias = dict[bytes, bytes]
+_Key: TypeAlias = tuple[Any, ...]
+_known: Final[dict[_Key, tuple[_Raw, Surroundings]]] = {}
 
 
 def surroundings_of(spec: AgentSpec) -> Surroundings:
     """As they are now."""
-    now = _raw_environment()
-    known = _known.get(id(spec))
-    if known is not None and known[0]() is spec and known[1] == now:
-        return known[2]
+    now = None if spec.mcp_servers else _raw_environment()
+    if now is None:
+        return _look(spec, os.environ)
+    key = (spec.command, spec.env_passthrough, *spec.env.items())
+    known = _known.get(key)
+    if known is not None and known[0] == now:
+        return known[1]
     found = _look(spec, os.environ)
-    if now is not None:
-        key = id(spec)
-        _known[key] = (weakref.ref(spec, lambda _gone: _known.pop(key, None)), dict(now), found)
+    if len(_known) >= MOST_KNOWN:
+        _known.clear()
+    _known[key] = (dict(now), found)
     return found
 
 
