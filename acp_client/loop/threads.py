@@ -30,10 +30,15 @@ _limiter: Final = RunVar[anyio.CapacityLimiter]("acp_subagents_threads")
 _Value = TypeVar("_Value")
 
 
-async def in_thread(call: Callable[[], _Value], discard: Callable[[_Value], None] | None = None) -> _Value:
+async def in_thread(
+    call: Callable[[], _Value],
+    discard: Callable[[_Value], None] | None = None,
+    meanwhile: Callable[[], object] = lambda: None,
+) -> _Value:
     """What `call` returns, or raises. It cannot be broken off, so it must end soon and by itself.
 
-    Runs on the loop where the system starts no thread any more. A native cancel of the task, which breaks through a
+    A thread takes some time to wake: what has to be done anyway, on the loop and at once, is done `meanwhile`. The call
+    runs on the loop where the system starts no thread any more. A native cancel of the task, which breaks through a
     shield, does not wait for it, nor does a loop that is broken off: what it returns then is given to `discard`, so
     that nothing is lost.
     """
@@ -47,8 +52,10 @@ async def in_thread(call: Callable[[], _Value], discard: Callable[[_Value], None
         try:
             _Worker.give(work.run)
         except RuntimeError:
+            meanwhile()
             return call()
         try:
+            meanwhile()
             with anyio.CancelScope(shield=True):
                 await work.done.wait()
         except BaseException:

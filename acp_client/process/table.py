@@ -27,13 +27,11 @@ YOUNG_SECONDS: Final = 2.0
 INLINE_CANDIDATES: Final = 64
 """Up to so many processes are looked at on the loop (about 15 µs each); more, in a worker thread."""
 COUNTED_PIDS: Final = 4096
-"""How many numbers are gone through for those that are nobody known: a tenth of what a list of all processes takes."""
+"""How many numbers are gone through for the unknown ones: far sooner done than a list of all processes."""
 CROWD_PAUSE: Final = 4
 """After a look in a thread the next one waits this many times as long: at most a fifth of a core is spent looking."""
-
 MAX_PAUSE_SECONDS: Final = 0.25
 """However long a look took: those who wait for the next one have graces to keep."""
-
 EMPTY_LOOKS: Final = 3
 """An environment is empty, or that of a process that has gone, if it was so in each of these."""
 EXEC_LOOKS: Final = 150
@@ -58,14 +56,13 @@ class ProcessTable:
 
     def __init__(self) -> None:
         self.leaders: Final[set[int]] = set()
-        self._gone: Final[dict[int, float]] = {}
-        """Leaders that were reaped, and when: for so long their ids are nobody else's."""
+        self._gone: Final[dict[int, float]] = {}  # reaped leaders, and when: for a while their ids are nobody else's
         self._lock = anyio.Lock(fast_acquire=True)
         self._next: _Look | None = None
         self._rest_until = 0.0
 
     def add(self, pid: int) -> None:
-        """A leader has been started. From any thread: the sooner, the less often it is looked at as a stranger."""
+        """A leader has been started. From any thread: until then it is looked at as a stranger."""
         self.leaders.add(pid)
 
     def drop(self, pid: int) -> None:
@@ -74,9 +71,10 @@ class ProcessTable:
             self._gone[pid] = time.monotonic()
             self.leaders.discard(pid)
 
-    def _forget(self, now: float) -> None:
+    def _known(self, now: float) -> tuple[Collection[int], Collection[int]]:
         while self._gone and next(iter(self._gone.values())) < now - YOUNG_SECONDS:
             del self._gone[next(iter(self._gone))]
+        return self.leaders, self._gone
 
     async def survivors(self, tree: Tree) -> list[int] | None:
         """Pids of the run's processes that are alive, its leader apart, as of a look begun after this call.
@@ -84,6 +82,8 @@ class ProcessTable:
         None where nobody can look: not Linux, or no descriptor left. Safe to cancel: who waits for the same look
         begins another.
         """
+        if IS_LINUX and self._nobody_since(tree):
+            return []
         while IS_LINUX:
             look = self._next
             if look is None:
@@ -95,6 +95,14 @@ class ProcessTable:
             if look.performed:
                 return look.found.get(tree.pgid, []) if look.complete else None
         return None
+
+    def _nobody_since(self, tree: Tree) -> bool:
+        """True where only leaders were started after this one, as most agents start nobody: then no look is needed."""
+        now = time.monotonic()
+        if not (self._next or self._lock.locked()) and anyio.current_time() >= self._rest_until:
+            with suppress(OSError):  # no descriptor left: the look will say so
+                return few_since([tree], _newest_pid(), now, *self._known(now)) == []
+        return False
 
     async def _perform(self, look: _Look) -> None:
         try:
@@ -112,8 +120,7 @@ class ProcessTable:
         began = anyio.current_time()
         with suppress(OSError):  # no descriptor left
             now, newest = time.monotonic(), _newest_pid()
-            self._forget(now)
-            few = few_since(look.trees, newest, now, self.leaders | self._gone.keys())
+            few = few_since(look.trees, newest, now, *self._known(now))
             pids = candidates(_all_pids() if few is None else few, newest, look.trees, self.leaders, now)
             for _ in range(EXEC_LOOKS):
                 crowd = len(pids) > INLINE_CANDIDATES
@@ -141,12 +148,12 @@ class _Look:
         self.done = LazyEvent()
 
 
-def few_since(trees: Collection[Tree], newest: int, now: float, known: Collection[int]) -> list[int] | None:
+def few_since(trees: Collection[Tree], newest: int, now: float, *known: Collection[int]) -> list[int] | None:
     """All pids that were given after the first leader's, the `known` apart, where so few need no list. Pure."""
     oldest = min(tree.pgid for tree in trees)
     if not (_are_young(trees, now) and oldest <= newest <= oldest + COUNTED_PIDS):
         return None
-    few = [pid for pid in range(oldest + 1, newest + 1) if pid not in known]
+    few = [pid for pid in range(oldest + 1, newest + 1) if not any(pid in some for some in known)]
     return few if len(few) <= INLINE_CANDIDATES else None
 
 
@@ -172,11 +179,8 @@ def _all_pids() -> list[int]:
 
 def _newest_pid() -> int:
     """The pid given last (in our pid namespace)."""
-    fd = os.open("/proc/loadavg", os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        return int(os.read(fd, 256).split()[-1])
-    finally:
-        os.close(fd)
+    with open("/proc/loadavg", "rb", buffering=0) as file:  # noqa: PTH123
+        return int(file.read(256).split()[-1])
 
 
 def find(

@@ -12,9 +12,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from inspect import signature
 from threading import Lock
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
-from acp_client.protocol.errors import INTERNAL_ERROR, RpcError
+from acp_client.protocol.errors import INTERNAL_ERROR, REQUEST_CANCELLED, TOO_MANY_REQUESTS, RpcError
 from acp_client.protocol.states import TheirRequest
 
 Handler: TypeAlias = Callable[[TheirRequest], Awaitable[Any]]
@@ -33,6 +33,11 @@ class Answer:
     code: int | None = None
     message: str = ""
     data: Any = None
+
+
+CLOSING: Final = Answer(code=INTERNAL_ERROR, message="the connection is closing")
+CANCELLED: Final = Answer(code=REQUEST_CANCELLED, message="Request cancelled")
+TOO_MANY: Final = Answer(code=TOO_MANY_REQUESTS, message="too many requests are open")
 
 
 class Dispatcher:

@@ -1,10 +1,8 @@
-"""What is to be written, and the requests of ours that wait for an answer.
+"""What is to be written, and the requests that are open, ours and theirs.
 
 Owns the bytes between `Peer` and its transport: one queue, one writer, in order, bounded by whoever fills it. Writes at
 once while there is room, so that most frames cost no task switch. A broken pipe is remembered, not raised: what it cost
-shows as requests without answers.
-
-Owns the waits for answers, but not what is legal on the wire: a request that was given up here is still open in `link`.
+shows as requests without answers. What is legal on the wire is `link`'s: one that was given up here is open there.
 """
 
 from __future__ import annotations
@@ -17,9 +15,20 @@ from typing import Any, Final, TypeAlias
 
 import anyio
 
+from acp_client.loop.threads import in_thread
 from acp_client.loop.waits import LazyEvent, Start
+from acp_client.protocol.dispatch import CANCELLED, CLOSING, TOO_MANY, Answer, Dispatcher, Rest
 from acp_client.protocol.errors import ConnectionClosed, MalformedAnswer, RemoteError, RequestFailed
-from acp_client.protocol.states import ErrorReceived, MalformedReceived, OurRequest, RequestLost, ResultReceived
+from acp_client.protocol.link import Link
+from acp_client.protocol.states import (
+    ErrorReceived,
+    MalformedReceived,
+    OurRequest,
+    RequestLost,
+    RequestReceived,
+    ResultReceived,
+    TheirRequest,
+)
 from acp_client.protocol.transport import Transport
 
 TAP_VARIABLE: Final = "ACP_WIRE_TAP"
@@ -27,6 +36,7 @@ TAP_VARIABLE: Final = "ACP_WIRE_TAP"
 Not redacted. Read when the connection is made."""
 
 Outcome: TypeAlias = ResultReceived | ErrorReceived | MalformedReceived | RequestLost
+OUTCOMES: Final = (ResultReceived, ErrorReceived, MalformedReceived, RequestLost)
 """What the link says of a request of ours."""
 
 Settled: TypeAlias = ResultReceived | RemoteError
@@ -53,7 +63,7 @@ class Outbox:
         self._transport = transport
         self._on_lost = on_lost
         self._frames: deque[_Frame] = deque()
-        self._start: Start | None = None
+        self.start: Start | None = None
         self._writing: anyio.CancelScope | None = None
         self._changed: anyio.Event | None = None
         self._tap = os.environ.get(TAP_VARIABLE)
@@ -78,19 +88,19 @@ class Outbox:
 
     def open(self, start: Start) -> None:
         """From now on what does not fit into the pipe at once is written by a task, which `start` starts."""
-        self._start = start
+        self.start = start
         self._write_rest_later()
 
     def close(self) -> None:
         """The task that writes ends, and none is started any more."""
-        self._start = None
+        self.start = None
         if self._writing is not None:
             self._writing.cancel()
 
     def _write_rest_later(self) -> None:
-        if self._frames and self._start is not None and self._writing is None:
+        if self._frames and self.start is not None and self._writing is None:
             self._writing = anyio.CancelScope()
-            self._start(self._write_rest, self._writing)
+            self.start(self._write_rest, self._writing)
 
     def clear(self) -> None:
         """Drop what is queued."""
@@ -142,6 +152,63 @@ class Outbox:
             self.lost.set()
             self.clear()
         self.signal()
+
+
+class Serving:
+    """The requests of the other side that are open: a task for each that cannot be answered at once."""
+
+    def __init__(self, link: Link, dispatcher: Dispatcher, outbox: Outbox) -> None:
+        self._link = link
+        self._dispatcher = dispatcher
+        self._outbox = outbox
+        self._scopes: dict[TheirRequest, anyio.CancelScope] = {}
+        self._loading = anyio.Lock()
+        self._closing = False
+
+    def __bool__(self) -> bool:
+        return bool(self._scopes)
+
+    def close(self) -> None:
+        """End the tasks. What they serve is answered with an error, if it can be."""
+        self._closing = True
+        for scope in self._scopes.values():
+            scope.cancel()
+
+    def take(self, event: RequestReceived) -> None:
+        """A request has arrived: answer it now, or begin to."""
+        begun = TOO_MANY if event.refused else self._dispatcher.begin(event.request)
+        if isinstance(begun, Answer):
+            self._respond(event.request, begun)
+        else:
+            assert self._outbox.start is not None  # nothing is read before `open` has set it
+            self._scopes[event.request] = anyio.CancelScope()
+            self._outbox.start(self._serve, event.request, begun)
+
+    def cancel(self, request: TheirRequest) -> None:
+        """They have given it up."""
+        self._scopes[request].cancel()
+
+    async def _serve(self, request: TheirRequest, begun: Rest | None) -> None:
+        scope = self._scopes[request]
+        answer = CLOSING
+        try:
+            with scope:
+                if begun is None and self._dispatcher.needs_loading(request.method):
+                    async with self._loading:
+                        await in_thread(self._dispatcher.load)
+                answer = await (self._dispatcher.dispatch(request) if begun is None else begun())
+            if scope.cancelled_caught and not self._closing:
+                answer = CANCELLED
+        finally:
+            del self._scopes[request]
+            self._respond(request, answer)
+            self._outbox.signal()
+
+    def _respond(self, request: TheirRequest, answer: Answer) -> None:
+        if self._link.can_send:
+            self._outbox.put(_frame(self._link, request, answer), request.method, is_answer=True)
+        else:
+            self._link.give_up(request)  # there is nobody to tell
 
 
 class Pending:
@@ -220,6 +287,12 @@ def _settled(outcome: Outcome) -> Settled:
             return ConnectionClosed(outcome.request.method)
         case _:
             return outcome
+
+
+def _frame(link: Link, request: TheirRequest, answer: Answer) -> bytes:
+    if answer.code is None:
+        return link.respond(request, answer.result)
+    return link.respond_error(request, answer.code, answer.message, answer.data)
 
 
 def _append(path: str, line: bytes) -> None:

@@ -13,27 +13,21 @@ from typing import Any, ClassVar, Final
 
 import anyio
 
-from acp_client.loop.threads import in_thread
 from acp_client.loop.waits import LazyEvent, Start
 from acp_client.loop.waits import Rest as Wait
-from acp_client.protocol.dispatch import Answer, Dispatcher, Rest
-from acp_client.protocol.errors import INTERNAL_ERROR, REQUEST_CANCELLED, TOO_MANY_REQUESTS, FrameTooLong
+from acp_client.protocol.dispatch import Dispatcher
+from acp_client.protocol.errors import FrameTooLong
 from acp_client.protocol.framing import DEFAULT_MAX_FRAME_BYTES
 from acp_client.protocol.link import CANCEL_REQUEST, Link
-from acp_client.protocol.outbox import Outbox, Outcome, Pending, PendingRequests, Settled
+from acp_client.protocol.outbox import OUTCOMES, Outbox, Pending, PendingRequests, Serving, Settled
 from acp_client.protocol.states import (
     CancelReceived,
-    ErrorReceived,
     Event,
     FrameDropped,
     Listener,
-    MalformedReceived,
     NoiseReceived,
     OverlongReceived,
-    RequestLost,
     RequestReceived,
-    ResultReceived,
-    TheirRequest,
 )
 from acp_client.protocol.streams import FdReader
 from acp_client.protocol.transport import Transport
@@ -48,8 +42,8 @@ class Peer:
     """One live connection over a transport.
 
     `run` must be running (in a task of the caller's), or `open` have been called, for anything to arrive; `eof` is set
-    when nothing more can. `answer_noise` is the agent's way: each
-    line that is no message is answered with an error; a client answers only what is a request all the same.
+    when nothing more can. `answer_noise` is the agent's way: each line that is no message is answered with an error; a
+    client answers only what is a request all the same.
     """
 
     def __init__(
@@ -64,19 +58,16 @@ class Peer:
     ) -> None:
         self._transport = transport
         self._listener = listener
-        self._dispatcher = dispatcher
         self._answer_noise = answer_noise
         self._drain_seconds = drain_seconds
         self._max_frame_bytes = max_frame_bytes
         self._link = Link(max_frame_bytes=max_frame_bytes)
         self._pending = PendingRequests()
-        self._handlers: dict[TheirRequest, anyio.CancelScope] = {}
-        self._loading = anyio.Lock()
         self._ended = False
         self._is_faulty = False
-        self._start: Start | None = None
         self.eof: Final = LazyEvent()
         self._outbox = Outbox(transport, self._pending.lose)
+        self._serving = Serving(self._link, dispatcher, self._outbox)
 
     def __repr__(self) -> str:
         return f"<Peer {self._link!r}, {'writing' if self._outbox else 'nothing to write'}>"
@@ -86,7 +77,6 @@ class Peer:
 
         End it with `close` before the group ends: the tasks do not end by themselves.
         """
-        self._start = start
         self._outbox.open(start)
         if isinstance(self._transport, FdReader):
             self._transport.hand_over(self._take, start)  # no task is needed to ask it
@@ -100,7 +90,7 @@ class Peer:
                 self.open(tasks.start_soon)
                 await self.eof.wait()
                 with anyio.move_on_after(self._drain_seconds):
-                    while self._handlers or self._outbox:
+                    while self._serving or self._outbox:
                         await self._outbox.changed()
             finally:
                 self.close()
@@ -110,8 +100,7 @@ class Peer:
         if not self._ended:
             self._ended = True
             self._outbox.close()
-            for scope in self._handlers.values():
-                scope.cancel()
+            self._serving.close()
             if not self._is_faulty:  # a fault of ours is not the other side's end
                 self._pending.lose_all()
 
@@ -171,31 +160,10 @@ class Peer:
         else:
             self._HANDLERS[type(event)](self, event)
 
-    def _on_request(self, event: RequestReceived) -> None:
-        if event.refused:
-            self._respond(event.request, Answer(code=TOO_MANY_REQUESTS, message="too many requests are open"))
-            return
-        begun = self._dispatcher.begin(event.request)
-        if isinstance(begun, Answer):
-            self._respond(event.request, begun)
-        else:
-            assert self._start is not None  # nothing is read before `open` has set it
-            self._handlers[event.request] = anyio.CancelScope()
-            self._start(self._serve, event.request, begun)
-
-    def _on_cancel(self, event: CancelReceived) -> None:
-        self._handlers[event.request].cancel()  # one that is refused, or answered at once, is not open any more
-
-    def _on_outcome(self, event: Outcome) -> None:
-        self._pending.settle(event)
-
     def _on_noise(self, event: NoiseReceived) -> None:
         self._listener.on_noise(event)
         if (self._answer_noise or event.is_request) and self._link.can_send:
             self._outbox.put(self._link.reject(event), "", is_answer=True)
-
-    def _on_dropped(self, event: FrameDropped) -> None:
-        self._listener.on_dropped(event)
 
     def _on_overlong(self, event: OverlongReceived) -> None:
         """An answer may be in the frame that was cut: fail what waits, rather than let it wait for ever."""
@@ -203,35 +171,13 @@ class Peer:
         self._listener.on_dropped(FrameDropped("a frame over max_frame_bytes", None, None))
 
     _HANDLERS: ClassVar[dict[type, Callable[..., None]]] = {
-        RequestReceived: _on_request,
-        CancelReceived: _on_cancel,
-        ResultReceived: _on_outcome,
-        ErrorReceived: _on_outcome,
-        MalformedReceived: _on_outcome,
-        RequestLost: _on_outcome,
+        RequestReceived: lambda self, event: self._serving.take(event),
+        CancelReceived: lambda self, event: self._serving.cancel(event.request),
+        **dict.fromkeys(OUTCOMES, lambda self, event: self._pending.settle(event)),
         NoiseReceived: _on_noise,
-        FrameDropped: _on_dropped,
+        FrameDropped: lambda self, event: self._listener.on_dropped(event),
         OverlongReceived: _on_overlong,
     }
-
-    async def _serve(self, request: TheirRequest, begun: Rest | None) -> None:
-        scope = self._handlers[request]
-        answer = Answer(code=INTERNAL_ERROR, message="the connection is closing")
-        try:
-            with scope:
-                answer = await (begun() if begun is not None else _dispatch(self._dispatcher, request, self._loading))
-            if scope.cancelled_caught and not self._ended:
-                answer = Answer(code=REQUEST_CANCELLED, message="Request cancelled")
-        finally:
-            del self._handlers[request]
-            self._respond(request, answer)
-            self._outbox.signal()
-
-    def _respond(self, request: TheirRequest, answer: Answer) -> None:
-        if not self._link.can_send:
-            self._link.give_up(request)  # there is nobody to tell
-            return
-        self._outbox.put(_frame(self._link, request, answer), request.method, is_answer=True)
 
     def start_request(
         self, method: str, params: dict[str, Any], on_settled: Callable[[Settled], None] | None = None
@@ -271,11 +217,11 @@ class Peer:
     @property
     def is_busy(self) -> bool:
         """True while a request of theirs is open, or something is to be written."""
-        return bool(self._handlers or self._outbox)
+        return bool(self._serving or self._outbox)
 
     async def answer_all(self) -> None:
         """Wait until every request of theirs that has arrived is answered. Safe to cancel; bound it yourself."""
-        while self._handlers:
+        while self._serving:
             await self._outbox.changed()
 
     async def flush(self) -> None:
@@ -287,16 +233,3 @@ class Peer:
         self._link.send_eof()
         self._outbox.clear()
         self._transport.close_send()
-
-
-async def _dispatch(dispatcher: Dispatcher, request: TheirRequest, loading: anyio.Lock) -> Answer:
-    if dispatcher.needs_loading(request.method):
-        async with loading:
-            await in_thread(dispatcher.load)
-    return await dispatcher.dispatch(request)
-
-
-def _frame(link: Link, request: TheirRequest, answer: Answer) -> bytes:
-    if answer.code is None:
-        return link.respond(request, answer.result)
-    return link.respond_error(request, answer.code, answer.message, answer.data)

@@ -7,6 +7,8 @@ its clean-up.
 
 from __future__ import annotations
 
+import functools
+import math
 import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -17,11 +19,11 @@ import anyio.lowlevel
 from acp_client.admission.gate import Ticket
 from acp_client.logs import clean_with, get_logger
 from acp_client.loop.waits import LazyEvent
-from acp_client.outcome.reasons import REASONS
-from acp_client.outcome.result import Failure, RunResult
+from acp_client.outcome.result import RunResult
 from acp_client.policy.meter import Ledger
-from acp_client.process.child import AgentProcess, ladder
+from acp_client.process.child import AgentProcess
 from acp_client.process.host import Helpers, TaskHost
+from acp_client.process.log_text import clean
 from acp_client.process.spawn import SpawnError
 from acp_client.process.table import ProcessTable
 from acp_client.prompt import Briefing
@@ -33,30 +35,20 @@ from acp_client.run.child.facts import gather_facts
 from acp_client.run.child.start import leave_nothing, start_cold
 from acp_client.run.child.stderr import Stderr
 from acp_client.run.conversation import Conversation
-from acp_client.run.log_text import clean
-from acp_client.run.report import build_result
+from acp_client.run.report import Draft, broken_result, build_result
+from acp_client.run.teardown import Teardown
 from acp_client.run.verdict import Verdict
 from acp_client.session.ending import Ending
 from acp_client.session.events import RunStarted
-from acp_client.session.session import Session
 from acp_client.session.stream import EventHub
 from acp_client.spec import AgentSpec
 from acp_client.structured.wanted import NOTHING_WANTED, Wanted
 from acp_client.warm.pool import Pool
 
 if TYPE_CHECKING:
+    from acp_client.host_tools.web import WebHost
     from acp_client.record.transcript import Transcript
     from acp_client.record.writer import Writer
-
-EXIT_STATUS_SECONDS: Final = 0.25
-"""After EOF, how long the exit status is waited for, so that the failure can name it."""
-ANSWER_SECONDS: Final = 0.5
-"""For requests that came with the end of the turn: a preset answers them at once, a person is not waited for."""
-LATE_TOTAL_SECONDS: Final = 2.0
-"""The most that a stream of late updates can hold up the end of a run."""
-
-HOPELESS: Final = frozenset({"startup_timeout", "cancelled", "budget_exceeded"})
-"""Without a session these leave nobody to be polite to: no grace for EOF."""
 
 clean_with(clean)
 
@@ -89,9 +81,22 @@ class Life:
         self._facts.approval_cap_seconds = approval_cap_seconds
         self._facts.call_path = prompt.call_path if isinstance(prompt, Briefing) else ""
         self._verdict = Verdict()
-        self._talk = Conversation(spec, prompt, self._facts, self.hub, self._verdict, ledger, wanted)
-        self.offer_tools: Final = self._talk.offer_tools
+        self._given = (prompt, ledger, wanted)
+        # Nothing of it can end the run before its child is there, nor adds to its result.
+        self._is_plain = ledger is None and spec.budget is None and wanted is NOTHING_WANTED and not spec.host_tools
+        self._draft: Final = Draft()
         self._transcript: Transcript | NoTranscript = NoTranscript()
+
+    @functools.cached_property
+    def _talk(self) -> Conversation:
+        """Made when it is needed: many runs may wait for their turn."""
+        prompt, ledger, wanted = self._given
+        return Conversation(self.spec, prompt, self._facts, self.hub, self._verdict, ledger, wanted)
+
+    def offer_tools(self, web: Callable[[], WebHost]) -> None:
+        """Let the agent call the tools of its spec, if it has any."""
+        if not self._is_plain:
+            self._talk.offer_tools(web)
 
     def record(self, transcripts: Transcripts | OneFile, writer: Writer) -> None:
         """Keep a transcript, which `writer` writes."""
@@ -150,31 +155,38 @@ class Life:
                     self._settle()
 
     async def _spawn_and_run(self, ticket: Ticket) -> None:
-        self._talk.begin()
-        if self.ending is not None:
-            return
+        begin = self._talk_begins
+        if not self._is_plain:
+            begin()
+            if self.ending is not None:
+                return
         self._transcript.begin(self._facts.redactor)
-        stderr = Stderr(self._talk.clock, self._facts, self.hub, self._transcript)
         warm = None if self.warm is None else await self.warm.take(self.spec, self._facts.plan())
-        if warm is not None:
-            for data in self._facts.adopt(warm):
-                stderr.feed(data)
         try:
-            process = self._facts.process or await start_cold(self._facts, self._talk.clock, self._table)
+            process = await start_cold(self._facts, self._table, begin) if warm is None else self._facts.adopt(warm)
         except SpawnError as error:
             self._verdict.decide(Ending("spawn_failed", str(error), "spawn"))
             return
         ticket.spawned(process.pid)
+        begin()
+        self._talk.clock.forgive(self._facts.waited_for_thread)
+        stderr = Stderr(self._talk.clock, self._facts, self.hub, self._transcript)
+        for data in warm.stderr if warm is not None else ():
+            stderr.feed(data)
         self.hub.put(RunStarted(self._facts.run_id, self.spec.label, process.pid))
         self.hub.wake()
         await self._run(process, process.transport if warm is None else warm.transport, stderr)
 
+    def _talk_begins(self) -> None:
+        """Idempotent."""
+        if self._talk.clock.began == math.inf:
+            self._talk.begin()
+
     async def _run(self, process: AgentProcess, transport: Transport, stderr: Stderr) -> None:
         assert self.host is not None  # the runner has set it
         session, helpers = self._talk.session, Helpers(self.host)
-        transport = self._transcript.tap(transport)
-        peer = Peer(transport, session, session.dispatcher(), max_frame_bytes=self.spec.limits.max_frame_bytes)
-        session.peer = peer
+        transport, max_bytes = self._transcript.tap(transport), self.spec.limits.max_frame_bytes
+        peer = session.peer = Peer(transport, session, session.dispatcher(), max_frame_bytes=max_bytes)
         process.watch(helpers.start)
         stderr.drain(process, helpers.start)
         peer.open(helpers.start)
@@ -193,29 +205,16 @@ class Life:
             peer.close()
 
     async def _talk_and_end(self, peer: Peer, process: AgentProcess) -> None:
+        end = Teardown(self.spec, self._facts, self._talk, peer, process)
         await self._verdict.interrupt(self._talk.hold)
-        await self._wind_down(peer, process)
-        peer.read_pending()  # the answer has what is in the pipe by now
+        await end.wind_down(self.ending)
         if self.answered.is_awaited:
+            peer.read_pending()  # the answer has what is in the pipe by now
             self.answer_now()
             self.answered.set()
             await anyio.lowlevel.checkpoint()  # whoever waits for it goes first
         self.answered.set()
-        await self._finish(peer, process)
-
-    async def _wind_down(self, peer: Peer, process: AgentProcess) -> None:
-        """Tell the agent that it is over, if it does not know, and take what it still says."""
-        session = self._talk.session
-        if self.ending is None or self.ending.reason != "end_turn":
-            self._talk.close()
-        if self._facts.prompt_sent and not self._talk.settled.is_set() and not peer.eof.is_set():
-            peer.notify("session/cancel", {"sessionId": session.id})
-            with anyio.move_on_after(self.spec.limits.cancel_grace_seconds):
-                await self._talk.settled.wait()
-        if self.ending is not None and self.ending.reason == "agent_exited":
-            with anyio.move_on_after(EXIT_STATUS_SECONDS):
-                await process.exited.wait()
-            self._facts.outlived_stdout = not process.exited.is_set()
+        await end.finish(self.ending, self._report)
 
     def answer_now(self) -> RunResult:
         """What is to be said once the turn is decided; the same for all who ask."""
@@ -223,43 +222,20 @@ class Life:
             self.answer = self.result or self._report()
         return self.answer
 
-    async def _finish(self, peer: Peer, process: AgentProcess) -> None:
-        limits = self.spec.limits
-        began = time.monotonic()
-        if self._talk.session.turn.phase == "late":
-            await _await_quiet(self._talk.session, peer.eof, limits.late_update_grace_seconds)
-        if peer.is_busy:
-            with anyio.move_on_after(ANSWER_SECONDS):
-                await peer.answer_all()
-        self._talk.close()
-        if peer.is_busy:
-            with anyio.move_on_after(limits.cancel_grace_seconds):
-                await peer.answer_all()
-                await peer.flush()
-        peer.close_send()
-        started = self._talk.session.id is not None or self.ending is None or self.ending.reason not in HOPELESS
-        eof_seconds = limits.eof_grace_seconds if started else 0
-        await process.stop(ladder(eof_seconds, limits.term_grace_seconds, limits.kill_wait_seconds))
-        if not (peer.eof.is_set() and process.stderr_ended.is_set()):
-            with anyio.move_on_after(limits.kill_wait_seconds):  # what is in the pipes is read before they are closed
-                await peer.eof.wait()
-                await process.stderr_ended.wait()
-        process.release()
-        self._facts.timings["teardown"] = time.monotonic() - began
-
     def _report(self) -> RunResult:
         assert self.ending is not None  # only asked for once decided
-        first_chunk_at = self._talk.session.first_chunk_at
-        self._facts.timings["total"] = time.monotonic() - self._began
-        self._facts.timings |= self._facts.done_before
-        self._facts.dropped_events = self.hub.dropped
-        if first_chunk_at is not None:
-            self._facts.timings["first_chunk"] = first_chunk_at - self._talk.prompted_at
-        result = build_result(
-            self._facts, self._talk.session, self.ending, self._talk.spending.report(), self._talk.answering
-        )
+        facts, talk = self._facts, self._talk
+        facts.timings["total"] = time.monotonic() - self._began
+        facts.timings |= facts.done_before
+        facts.dropped_events = self.hub.dropped
+        if talk.session.first_chunk_at is not None:
+            facts.timings["first_chunk"] = talk.session.first_chunk_at - talk.prompted_at
+        if self._is_plain:
+            result = self._draft.complete(facts, talk.session, self.ending, talk.answering)
+        else:
+            result = build_result(facts, talk.session, self.ending, talk.spending.report(), talk.answering)
         result = self._transcript.add_to(result)
-        return result if self._talk.offering is None else self._talk.offering.add_to(result)
+        return result if talk.offering is None else talk.offering.add_to(result)
 
     def _settle(self) -> None:
         self._transcript.abandon()
@@ -269,20 +245,9 @@ class Life:
             self.result = self._report()
         except Exception:  # noqa: BLE001  # the boundary: who waits for the result must not wait for ever
             get_logger(__name__).exception("the result cannot be put together", run_id=self._facts.run_id)
-            failure = Failure(stage="teardown", message=REASONS["internal_error"].meaning)
-            self.result = RunResult(status="error", reason="internal_error", failure=failure, run_id=self._facts.run_id)
+            self.result = broken_result(self._facts.run_id)
         self.hub.close(self.result)
         self.answered.set()
         self.finished.set()
         if self.on_end is not None:
             self.on_end()
-
-
-async def _await_quiet(session: Session, eof: LazyEvent, grace_seconds: float) -> None:
-    end = anyio.current_time() + LATE_TOTAL_SECONDS
-    while not eof.is_set():
-        quiet_at = min(session.last_read + grace_seconds, end)
-        if anyio.current_time() >= quiet_at:
-            return
-        with anyio.move_on_at(quiet_at):
-            await eof.wait()

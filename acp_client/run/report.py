@@ -68,6 +68,37 @@ def build_result(
     )
 
 
+class Draft:
+    """A result that is put together while the child goes, when there is time, and completed when it has gone."""
+
+    def __init__(self) -> None:
+        self._result: RunResult | None = None
+        self._heard: object = None
+
+    def complete(self, facts: Facts, session: Session, ending: Ending, answering: Answering) -> RunResult:
+        """As `build_result`, of a run without a budget; what was put together before is kept if nothing came since."""
+        if self._result is not None and self._heard == _heard(session):
+            new: dict[str, Any] = {
+                "diagnostics": _diagnostics(facts, session),
+                "timings": Timings.model_validate(facts.timings),
+                "flags": _flags(facts, session, completed=self._result.status == "completed"),
+            }
+            return self._result.model_copy(update=new)
+        self._result, self._heard = build_result(facts, session, ending, None, answering), _heard(session)
+        return self._result
+
+
+def _heard(session: Session) -> object:
+    """Equal while there is nothing new: neither read, nor dropped at the end, nor decided."""
+    return session.reads, session.frames, session.dropped_frames, session.noise.count, len(session.permissions.records)
+
+
+def broken_result(run_id: str) -> RunResult:
+    """Where our own fault lets none be put together."""
+    failure = Failure(stage="teardown", message=REASONS["internal_error"].meaning)
+    return RunResult(status="error", reason="internal_error", failure=failure, run_id=run_id)
+
+
 def _flags(facts: Facts, session: Session, *, completed: bool) -> Flags:
     turn = session.turn
     return Flags(
@@ -97,9 +128,9 @@ def _diagnostics(facts: Facts, session: Session) -> Diagnostics:
 
 def _noise(facts: Facts, session: Session) -> StdoutNoise:
     """The lines are redacted together, as a private key goes over several; so fewer may be left."""
-    if not session.has_noise:
+    noise = session.noise
+    if not noise.count:
         return _NO_NOISE
-    noise = session.noise()
     lines = facts.redactor.redact("\n".join(noise.first_lines)).split("\n")
     return StdoutNoise(
         count=noise.count, first_lines=tuple(printable(line, max_chars=NOISE_LINE_CHARS) for line in lines)

@@ -17,7 +17,7 @@ import anyio
 from pydantic_core import to_json
 
 from acp_client.logs import get_logger
-from acp_client.outcome.result import Stage, StdoutNoise
+from acp_client.outcome.result import Stage
 from acp_client.protocol.dispatch import AtOnce, Dispatcher
 from acp_client.protocol.envelope import opens_object
 from acp_client.protocol.errors import ConnectionClosed, RemoteError
@@ -63,6 +63,7 @@ class Session:
     dropped_frames = 0
     first_chunk_at: float | None = None
     last_read = 0.0
+    reads = 0
     _read_bytes = 0
 
     def __init__(
@@ -90,7 +91,7 @@ class Session:
         self._forbids_unasked = policy is not None and policy.unasked == "error"
         self._looks = True  # until the first chunk has come
         self._early = _Early()
-        self._noise = _Noise()
+        self.noise: Final = Noise()
 
     def dispatcher(self) -> Dispatcher:
         """What we serve: permissions, and forms if there is who fills them in. All else is answered as not found."""
@@ -141,6 +142,7 @@ class Session:
 
     def on_read(self, size: int) -> None:
         """A sign of life."""
+        self.reads += 1
         self._read_bytes = size
         self.last_read = anyio.current_time()
         self._clock.touch(self.last_read)
@@ -226,8 +228,8 @@ class Session:
 
     def on_noise(self, noise: NoiseReceived) -> None:
         """Count a line that is no frame; a first line that opens an object and does not close it is a fault."""
-        first = not self._noise.count and not self.frames and not self.dropped_frames
-        self._noise.add(noise.line)
+        first = not self.noise.count and not self.frames and not self.dropped_frames
+        self.noise.add(noise.line)
         if first and not noise.unfinished and opens_object(noise.line):
             self._decide(
                 Ending(
@@ -245,15 +247,6 @@ class Session:
         self.turn.dropped = self.turn.dropped or frame.method == "session/update"
         if log.isEnabledFor(logging.DEBUG):
             get_logger(__name__).debug("frame dropped", run_id=self._run_id, why=frame.why, method=frame.method)
-
-    @property
-    def has_noise(self) -> bool:
-        """True once there was any."""
-        return self._noise.count > 0
-
-    def noise(self) -> StdoutNoise:
-        """What was on stdout beside frames, as it came: whoever shows it redacts it, and cuts it after that."""
-        return StdoutNoise(count=self._noise.count, first_lines=tuple(self._noise.first_lines))
 
 
 def _is_answer(message: dict[str, Any], session_id: str | None) -> bool:
@@ -282,14 +275,18 @@ class _Early:
         return taken
 
 
-class _Noise:
-    """Lines on stdout that are no frames: how many, and the beginning of the first ones."""
+class Noise:
+    """Lines on stdout that are no frames: how many, and the beginning of the first ones.
+
+    As they came: whoever shows them redacts them, and cuts them after that.
+    """
 
     def __init__(self) -> None:
         self.count = 0
         self.first_lines: list[str] = []
 
     def add(self, line: bytes) -> None:
+        """One more."""
         self.count += 1
         if len(self.first_lines) < NOISE_LINES_KEPT:
             self.first_lines.append(line[:NOISE_LINE_BYTES_KEPT].decode(errors="replace").rstrip("\r"))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import secrets
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -51,6 +51,8 @@ class Facts:
     outlived_stdout: bool = False
     launched_at: float = 0.0
     """When a thread was there to start the child in."""
+    waited_for_thread: float = 0.0
+    """For so long there was none, which is not the agent's time."""
     on_session: Callable[[], None] = lambda: None
     """Told when the session exists."""
     timings: dict[str, float] = field(default_factory=dict)
@@ -74,11 +76,11 @@ class Facts:
         place = self.place.meta() if self.place is not None else {}
         return self.depth.meta() | call_path_meta(self.call_path) | place
 
-    def adopt(self, warm: WarmProcess) -> Iterable[bytes]:
-        """Take a process that was started ahead of need; returns what it wrote to stderr until now."""
+    def adopt(self, warm: WarmProcess) -> AgentProcess:
+        """Take a process that was started ahead of need."""
         self.process = warm.process
         self.done_before = {"warm": warm.ready_seconds, "spawn": 0.0, "initialize": 0.0}
-        return warm.stderr
+        return warm.process
 
     def plan(self) -> Plan:
         """What the child is started with, but what is this run's alone: its marker, its place among others."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 from acp_client.logs import get_logger
 from acp_client.loop.threads import in_thread
@@ -10,12 +11,11 @@ from acp_client.process.child import AgentProcess
 from acp_client.process.spawn import Spawned, discard
 from acp_client.process.table import ProcessTable
 from acp_client.run.child.facts import Facts
-from acp_client.session.clock import Clock
 from acp_client.spec import AgentSpec
 
 
-async def start_cold(facts: Facts, clock: Clock, table: ProcessTable) -> AgentProcess:
-    """Raises SpawnError. Until a thread is there to start it in, the time is not the agent's."""
+async def start_cold(facts: Facts, table: ProcessTable, meanwhile: Callable[[], object]) -> AgentProcess:
+    """Start the child in a thread; `meanwhile` is done on the loop. Raises SpawnError."""
 
     def launch() -> Spawned:
         spawned = facts.launch()
@@ -27,9 +27,9 @@ async def start_cold(facts: Facts, clock: Clock, table: ProcessTable) -> AgentPr
         table.drop(spawned.pid)
 
     began = time.monotonic()
-    process = facts.process = AgentProcess(await in_thread(launch, give_up), table)
+    process = facts.process = AgentProcess(await in_thread(launch, give_up, meanwhile), table)
     facts.timings["spawn"] = time.monotonic() - began
-    clock.forgive(facts.launched_at - began)
+    facts.waited_for_thread = facts.launched_at - began
     return process
 
 

@@ -52,6 +52,9 @@ class Reply:
     remembered: bool = False
 
 
+_USUAL: Final = Approvals()
+
+
 class People:
     """The approver of one run's session. `expire` ends the run with a message when nobody has answered in time."""
 
@@ -63,7 +66,7 @@ class People:
         self.redact: Callable[[str], str] = str
         """Takes secrets out of a text that is recorded; set by who knows them."""
         self.policy: Final = policy_of(spec)
-        self.approvals: Final = (self.policy and self.policy.approvals) or Approvals()
+        self.approvals: Final = (self.policy and self.policy.approvals) or _USUAL
         self._approver = spec.approver
         self._clock = clock
         self._expire = expire
