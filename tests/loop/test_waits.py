@@ -234,14 +234,14 @@ async def test_an_event_wakes_all_who_wait_and_whoever_comes_later() -> None:
             await event.wait()
             woken.append(name)
 
-    assert not event.is_awaited
+    looks = [event.is_awaited]
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(wait, "cancelled")
         await anyio.wait_all_tasks_blocked()
-        assert event.is_awaited
+        looks.append(event.is_awaited)
         scopes[0].cancel()
         await anyio.wait_all_tasks_blocked()
-        assert not event.is_awaited
+        looks.append(event.is_awaited)
         tasks.start_soon(wait, "cancelled as it is set")
         await anyio.wait_all_tasks_blocked()
         tasks.start_soon(wait, "one")
@@ -252,4 +252,5 @@ async def test_an_event_wakes_all_who_wait_and_whoever_comes_later() -> None:
         event.set()
     await wait("later")
     assert sorted({*woken} - {"cancelled as it is set"}) == ["later", "one", "two"]
+    assert looks == [False, True, False]
     assert event.is_set()

@@ -38,9 +38,9 @@ def test_a_live_reader_costs_a_batch_per_read() -> None:
 def test_the_work_for_a_run_is_bounded() -> None:
     """Spawn, handshake, a prompt with one update, the end: without polls, and without turns for nothing."""
     counts = counted(1)
-    assert counts["turns"] <= 60
-    assert counts["system calls"] <= 150
-    assert counts["calls"] <= 7_000
+    assert counts["turns"] <= 24
+    assert counts["system calls"] <= 80
+    assert counts["calls"] <= 2_600
 
 
 def test_what_a_thousand_updates_leave_behind_is_bounded() -> None:

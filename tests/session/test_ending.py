@@ -87,6 +87,13 @@ def test_an_error_of_the_wire_names_the_request_that_was_open(
     assert "session/new" in ending.message
 
 
+def test_one_that_goes_before_it_has_said_a_word_is_asked_whether_it_speaks_acp() -> None:
+    """Later it has shown that it does."""
+    asked = "is it an ACP agent, and does it need an argument such as `acp` for that?"
+    assert ending_of(ConnectionClosed("initialize"), "initialize", "initialize").message.endswith(asked)
+    assert asked not in ending_of(ConnectionClosed("session/new"), "session", "session/new").message
+
+
 @pytest.mark.parametrize("reason", ["startup_timeout", "idle_timeout", "run_timeout"])
 @pytest.mark.parametrize("request_", ["session/new", None])
 def test_a_timeout_names_its_limit_and_what_was_waited_for(reason: Any, request_: str | None) -> None:
