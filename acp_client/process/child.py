@@ -80,6 +80,8 @@ class AgentProcess:
         """
 
         def take(data: bytes) -> Rest | None:
+            if self.released:
+                return None
             if not data:
                 self.stderr_ended.set()
             return feed(data)

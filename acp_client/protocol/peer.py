@@ -111,7 +111,7 @@ class Peer:
 
     async def _read(self) -> None:
         """From a transport that has to be asked."""
-        while not self.eof.is_set():
+        while not self._ended and not self.eof.is_set():
             rest = self._take(await self._transport.receive())
             if rest is not None:
                 await rest()
@@ -119,10 +119,12 @@ class Peer:
     def _take(self, data: bytes) -> Wait | None:
         """What has been read, empty at EOF; returns what to wait for before more is."""
         try:
-            if not data:
-                self._end()
-            elif not self._ended:
+            if self._ended:
+                return None
+            if data:
                 self._receive(data)
+            else:
+                self._end()
         except Exception:
             self._is_faulty = True
             raise

@@ -76,8 +76,8 @@ class FdReader:
         """Give what comes to `on_data` as soon as it is there, at most `READ_BYTES` at once; empty at its end, once.
 
         In place of `receive`, and faster: no task waits, on asyncio. `on_data` returns what is to be awaited before
-        the next read, or None; what it raises is raised in the group whose `start_soon` is `start`. After `close`
-        nothing more comes. A second call goes on with another receiver.
+        the next read, or None; what it raises is raised in the group whose `start_soon` is `start`. A second call goes
+        on with another receiver.
         """
         if self._readable is not None:
             self._readable.close()
@@ -97,9 +97,9 @@ class FdReader:
             return on_data(data)
 
         readable = self._readable = Readable(fd, read)
-        readable.open(start)
         if not self._waits or self._bytes_left is not None:
             readable.always()
+        readable.open(start)
 
     async def _wait(self, fd: int) -> None:
         self._is_waited_for = True
@@ -125,9 +125,9 @@ class FdReader:
                 self._readable.always()
 
     def close(self) -> None:
-        """Close the descriptor; a task that waits in `receive` gets EOF. Idempotent."""
+        """Close the descriptor; who waits in `receive`, or for what is handed over, gets EOF. Idempotent."""
         if self._readable is not None:
-            self._readable.close()
+            self._readable.always()
         if self._fd is not None:
             fd, self._fd = self._fd, None
             _close(fd, waited_for=self._is_waited_for)

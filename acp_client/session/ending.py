@@ -92,5 +92,6 @@ def ending_of(error: RemoteError, stage: Stage, request: str) -> Ending:
     if isinstance(error, FrameTooLong):
         message = f"while {request} was open, {error}; raise the limit if such answers are expected"
         return Ending("limit_exceeded", message, stage, request)
-    asked = "; is it an ACP agent, and does it need an argument such as `acp` for that?" if stage == "initialize" else ""
-    return Ending("agent_exited", f"the agent went away before it answered {request}{asked}", stage, request)
+    asked = "; is it an ACP agent, and does it need an argument such as `acp` for that?"
+    message = f"the agent went away before it answered {request}{asked if stage == 'initialize' else ''}"
+    return Ending("agent_exited", message, stage, request)

@@ -24,6 +24,7 @@ def start(*command: str) -> Spawned:
 def said(spawned: Spawned) -> str:
     """All that it writes to stdout; then it is discarded."""
     parts = []
+    os.set_blocking(spawned.stdout, True)
     while data := os.read(spawned.stdout, 65536):
         parts.append(data)
     discard(spawned)
@@ -73,6 +74,7 @@ def test_what_a_discarded_process_has_started_goes_with_it() -> None:
     env = ENV | {MARKER_VARIABLE: MARKER}
     with nothing_left():
         spawned = spawn(("sh", "-c", script), cwd="/", env=env, marker=MARKER)
+        os.set_blocking(spawned.stdout, True)
         assert os.read(spawned.stdout, 1) == b"\n"
         assert len(marked(MARKER)) >= 2
         discard(spawned)
