@@ -83,7 +83,7 @@ class Life:
         self._verdict = Verdict()
         self._given = (prompt, ledger, wanted)
         # Nothing of it can end the run before its child is there, nor adds to its result.
-        self._is_plain = ledger is None and spec.budget is None and wanted is NOTHING_WANTED and not spec.host_tools
+        self._is_plain = ledger is None and spec.budget is None and wanted.output_type is None and not spec.host_tools
         self._draft: Final = Draft()
         self._transcript: Transcript | NoTranscript = NoTranscript()
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 import anyio
@@ -262,17 +262,18 @@ class _Early:
     """What came before the session's id was known; the first of it, in bounded memory."""
 
     def __init__(self) -> None:
-        self._messages: deque[dict[str, Any]] = deque(maxlen=MAX_EARLY_UPDATES)
+        self._messages: deque[dict[str, Any]] | None = None
         self._left = MAX_EARLY_BYTES
 
     def keep(self, message: dict[str, Any]) -> None:
         self._left -= len(to_json(message))
         if self._left >= 0:
+            self._messages = self._messages or deque(maxlen=MAX_EARLY_UPDATES)
             self._messages.append(message)
 
-    def take(self) -> deque[dict[str, Any]]:
-        taken, self._messages = self._messages, deque()
-        return taken
+    def take(self) -> Iterable[dict[str, Any]]:
+        taken, self._messages = self._messages, None
+        return taken or ()
 
 
 class Noise:

@@ -29,7 +29,7 @@ class EventHub:
 
     def __init__(self, max_buffered: int) -> None:
         self._max = max_buffered
-        self._early: deque[Any] | None = deque()
+        self._early: list[Any] | None = []
         self._early_max = min(EARLY_EVENTS, max_buffered)
         self._early_bytes = 0
         self.early_lost = 0
