@@ -30,10 +30,14 @@ _limiter: Final = RunVar[anyio.CapacityLimiter]("acp_subagents_threads")
 _Value = TypeVar("_Value")
 
 
+def _nothing() -> None:
+    pass
+
+
 async def in_thread(
     call: Callable[[], _Value],
     discard: Callable[[_Value], None] | None = None,
-    meanwhile: Callable[[], object] = lambda: None,
+    meanwhile: Callable[[], object] = _nothing,
 ) -> _Value:
     """What `call` returns, or raises. It cannot be broken off, so it must end soon and by itself.
 
@@ -47,6 +51,8 @@ async def in_thread(
     try:
         limiter.acquire_nowait()
     except anyio.WouldBlock:
+        meanwhile()
+        meanwhile = _nothing
         await limiter.acquire()
     try:
         try:

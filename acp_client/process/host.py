@@ -72,10 +72,13 @@ class Helpers:
         self._ended = LazyEvent()
         self._work: Final = anyio.CancelScope()
         self._fault: Exception | None = None
+        self._over = False
 
     def start(self, help_: Work, *arguments: Any) -> None:
-        """Begin a task of the host's. Only while the work goes on."""
+        """Begin a task of the host's. When the work is over it is cancelled from the beginning."""
         scope = anyio.CancelScope()
+        if self._over:
+            scope.cancel()
         self._scopes.add(scope)
         self._host.start_soon(
             self._help, scope, help_, arguments, name=f"helper {help_.__qualname__}", on_end=partial(self._end, scope)
@@ -100,6 +103,7 @@ class Helpers:
             with self._work:
                 await work
         finally:
+            self._over = True
             for scope in tuple(self._scopes):
                 scope.cancel()
             while self._scopes:

@@ -91,6 +91,30 @@ async def test_helpers_end_with_the_work() -> None:
     assert ended == ["helper"]
 
 
+async def test_a_helper_that_begins_when_the_work_is_over_ends_too() -> None:
+    """Else nobody would end it, and the work would never be done."""
+    ended = []
+
+    async def late() -> None:
+        try:
+            await anyio.sleep_forever()
+        finally:
+            ended.append("late")
+
+    async def work(helpers: Helpers) -> None:
+        async def help_on() -> None:
+            try:
+                await anyio.sleep_forever()
+            finally:
+                helpers.start(late)
+
+        helpers.start(help_on)
+        await anyio.wait_all_tasks_blocked()
+
+    await helped(work)
+    assert ended == ["late"]
+
+
 async def test_the_fault_of_a_helper_ends_the_work_and_is_raised() -> None:
     """Also one that comes before the work waits for anything."""
 
