@@ -4,6 +4,7 @@ Owns one way through a whole run each: spawn, initialize, session/new, session/p
 hand. The hand-written clients are in `floors`, the measuring in `rounds`.
 """
 
+import functools
 import shutil
 import subprocess
 import sys
@@ -73,16 +74,21 @@ def ours(
 ) -> Contender:
     """Our runner, until the child is gone or until the turn is decided; with a live reader of its events, if any."""
 
+    @functools.cache
+    def spec_of(child: Child) -> AgentSpec:
+        return AgentSpec(command=child, limits=limits, permission="allow")  # as in a program: built once
+
     async def run(child: Child) -> Done:
-        spec = AgentSpec(command=child, limits=limits, permission="allow")
-        started = await runner.start(spec, PROMPT)
-        async with anyio.create_task_group() as tasks:
-            if reader is not None:
-                tasks.start_soon(reader, started)
+        started = await runner.start(spec_of(child), PROMPT)
+        if reader is None:
             outcome = await (started.result() if until == "result" else started.answer())
-            if outcome.status != "completed":
-                raise RuntimeError(f"our run ended as {outcome.reason}: {outcome.failure}")
-            tasks.cancel_scope.cancel()
+        else:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(reader, started)
+                outcome = await started.result()
+                tasks.cancel_scope.cancel()
+        if outcome.status != "completed":
+            raise RuntimeError(f"our run ended as {outcome.reason}: {outcome.failure}")
         rest = None if until == "result" else started.result()
         return Done(len(outcome.text), outcome.timings.prompt or 0.0, rest)
 
