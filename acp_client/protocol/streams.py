@@ -10,7 +10,6 @@ import contextlib
 import os
 from collections.abc import Callable
 from typing import Final
-from weakref import WeakSet
 
 import anyio
 import anyio.lowlevel
@@ -28,7 +27,7 @@ DEFAULT_CAPACITY_BYTES: Final = READ_BYTES
 """What one direction of a memory pair holds before its writer has to wait."""
 
 
-_OPEN: Final[WeakSet[FdReader]] = WeakSet()
+_OPEN: Final[set[FdReader]] = set()
 """All that are open, for a fork: its child would hold our end of a pipe, and the other side would see no EOF."""
 
 
@@ -129,11 +128,13 @@ class FdReader:
         if self._readable is not None:
             self._readable.always()
         if self._fd is not None:
+            _OPEN.discard(self)
             fd, self._fd = self._fd, None
             _close(fd, waited_for=self._is_waited_for)
 
     def abandon(self) -> None:
         """In the child of a fork: close what is the parent's, and touch no event loop."""
+        _OPEN.discard(self)
         if self._fd is not None:
             os.close(self._fd)
             self._fd = None
