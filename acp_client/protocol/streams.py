@@ -80,8 +80,8 @@ class FdReader:
         """
         if self._readable is not None:
             self._readable.close()
-        fd = self._fd
-        if fd is None:
+        if self._fd is None:
+            on_data(b"")
             return
 
         def read() -> Rest | None:
@@ -95,7 +95,7 @@ class FdReader:
                 readable.close()
             return on_data(data)
 
-        readable = self._readable = Readable(fd, read)
+        readable = self._readable = Readable(self._fd, read)
         if not self._waits or self._bytes_left is not None:
             readable.always()
         readable.open(start)

@@ -77,3 +77,31 @@ async def test_a_second_receiver_goes_on_where_the_first_one_was() -> None:
     assert await handed_over(reader) == [b"two", b""]
     assert first == [b"one"]
     reader.close()
+
+
+async def test_a_closed_reader_hands_over_its_end() -> None:
+    """Whoever waits for it would wait for ever."""
+    reader = FdReader(os.open(os.devnull, os.O_RDONLY))
+    reader.close()
+    assert await handed_over(reader) == [b""]
+
+
+async def test_what_somebody_else_has_read_first_is_no_end() -> None:
+    """Both are told that there is something, and one of them gets it."""
+    near, far = os.pipe()
+    readers = [FdReader(near), FdReader(os.dup(near))]
+    got: list[bytes] = []
+    async with anyio.create_task_group() as tasks:
+        for reader in readers:
+            reader.hand_over(got.append, tasks.start_soon)
+        with anyio.fail_after(10):
+            for word in (b"one", b"two"):
+                os.write(far, word)
+                while word not in got:
+                    await anyio.lowlevel.checkpoint()
+            os.close(far)
+            while len(got) < 4:
+                await anyio.lowlevel.checkpoint()
+    assert got == [b"one", b"two", b"", b""]
+    for reader in readers:
+        reader.close()
