@@ -49,14 +49,16 @@ def answers(scripted: Scripted) -> list[Any]:
 
 
 class Nobody:
-    """An approver who never answers; `cancelled` says that the question was taken back."""
+    """An approver who never answers; `asked` says that the question came, `cancelled` that it was taken back."""
 
     def __init__(self, *, durable: bool = False) -> None:
         self.durable = durable
+        self.asked = anyio.Event()
         self.cancelled = anyio.Event()
 
     async def __call__(self, _request: ApprovalRequest) -> Decision:
         """Wait for ever."""
+        self.asked.set()
         try:
             await anyio.sleep_forever()
         finally:
@@ -126,6 +128,7 @@ async def test_a_cancel_takes_the_question_back(tmp_path: Path) -> None:
             run = await runner.start(scripted.spec, "go")
             async for event in run.events():
                 if event.type == "permission_asked":
+                    await nobody.asked.wait()  # it is told of before somebody is asked
                     await run.cancel()
             result = await run.result()
     assert result.reason == "cancelled"
