@@ -1,4 +1,4 @@
-"""Asyncio and trio told apart: what anyio has no words for. Nobody else of us names either."""
+"""Asyncio and trio told apart, for what anyio has no words for."""
 
 from __future__ import annotations
 
@@ -15,14 +15,20 @@ def in_trio() -> bool:
     return trio is not None and trio.lowlevel.in_trio_run()
 
 
+def asyncio_loop() -> Any:
+    """Asyncio's running loop, where trio does not run."""
+    import asyncio  # noqa: PLC0415  # there already, where this is reached
+
+    return asyncio.get_running_loop()
+
+
 def waker() -> Callable[[Callable[[], None]], object]:
     """What calls something on the running loop, from any thread. It raises RuntimeError once the loop has ended."""
     if in_trio():
         wake: Callable[[Callable[[], None]], object] = sys.modules["trio"].lowlevel.current_trio_token().run_sync_soon
-        return wake
-    import asyncio  # noqa: PLC0415  # there already, where this is reached
-
-    return asyncio.get_running_loop().call_soon_threadsafe
+    else:
+        wake = asyncio_loop().call_soon_threadsafe
+    return wake
 
 
 def new_wait() -> tuple[Callable[[], object], Awaitable[object]]:
@@ -30,9 +36,7 @@ def new_wait() -> tuple[Callable[[], object], Awaitable[object]]:
     if in_trio():
         event = sys.modules["trio"].Event()
         return event.set, event.wait()
-    import asyncio  # noqa: PLC0415  # there already, where this is reached
-
-    future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    future = asyncio_loop().create_future()
 
     def wake() -> None:
         if not future.done():  # it was cancelled, and who awaits it has not gone on yet
@@ -55,9 +59,7 @@ def start_task(work: Callable[[], Coroutine[Any, Any, None]], name: str, on_end:
                 on_end()
 
         return sys.modules["trio"].lowlevel.spawn_system_task(whole, name=name, context=copy_context())
-    import asyncio  # noqa: PLC0415  # there already, where this is reached
-
-    task = asyncio.get_running_loop().create_task(work(), name=name)
+    task = asyncio_loop().create_task(work(), name=name)
     task.add_done_callback(lambda _task: on_end())
     return task
 

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 import anyio
 import anyio.lowlevel
 
-from acp_client.loop.apart import in_trio, known_as_asyncio, new_wait
+from acp_client.loop.apart import asyncio_loop, in_trio, known_as_asyncio, new_wait
 
 Start: TypeAlias = Callable[..., object]
 """`start_soon` of a task group, or `Helpers.start`. What a callback raises is raised in a task that it starts."""
@@ -88,9 +88,7 @@ class Readable:
         if in_trio():
             start(self._watch)
         elif self._loop is None:
-            import asyncio  # noqa: PLC0415  # there already, where this is reached
-
-            self._loop = asyncio.get_running_loop()
+            self._loop = asyncio_loop()
             self._arm()
 
     def always(self) -> None:
@@ -196,10 +194,8 @@ class Alarm:
             self._handle = anyio.CancelScope()
             start(self._sleep, self._handle, at)
         else:
-            import asyncio  # noqa: PLC0415  # there already, where this is reached
-
             with known_as_asyncio():
-                self._handle = asyncio.get_running_loop().call_at(at, self._call)
+                self._handle = asyncio_loop().call_at(at, self._call)
 
     def cancel(self) -> None:
         """Do not call back any more. Idempotent."""

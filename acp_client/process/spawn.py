@@ -82,7 +82,7 @@ def spawn(command: Sequence[str], *, cwd: str, env: Mapping[str, str], marker: s
     process.returncode = 0
     _close(child_in, child_out, child_err)
     for fd in (our_in, our_out, our_err):
-        os.set_blocking(fd, False)  # its own signature
+        os.set_blocking(fd, False)
     GUARDIAN.watch(process.pid)
     return Spawned(process.pid, our_in, our_out, our_err, open_pidfd(process.pid), marker)
 
