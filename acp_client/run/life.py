@@ -208,13 +208,13 @@ class Life:
         end = Teardown(self.spec, self._facts, self._talk, peer, process)
         await self._verdict.interrupt(self._talk.hold)
         await end.wind_down(self.ending)
-        if self.answered.is_awaited:
+        if self.answered.is_awaited or not self._is_plain:  # a budget's time ends here, whoever asks for it
             peer.read_pending()  # the answer has what is in the pipe by now
             self.answer_now()
             self.answered.set()
             await anyio.lowlevel.checkpoint()  # whoever waits for it goes first
         self.answered.set()
-        await end.finish(self.ending, self._report)
+        await end.finish(self.ending, self._report if self._is_plain else None)
 
     def answer_now(self) -> RunResult:
         """What is to be said once the turn is decided; the same for all who ask."""

@@ -55,8 +55,8 @@ class Teardown:
                 await process.exited.wait()
             self._facts.outlived_stdout = not process.exited.is_set()
 
-    async def finish(self, ending: Ending | None, meanwhile: Callable[[], object]) -> None:
-        """Stop the process, in order; nothing of it is left. `meanwhile` is done while it goes."""
+    async def finish(self, ending: Ending | None, draft: Callable[[], object] | None) -> None:
+        """Stop the process, in order; nothing of it is left. While it goes, `draft` is called: there is time."""
         limits, peer, process = self._limits, self._peer, self._process
         began = time.monotonic()
         if self._talk.session.turn.phase == "late":
@@ -70,7 +70,8 @@ class Teardown:
                 await peer.answer_all()
                 await peer.flush()
         peer.close_send()
-        meanwhile()
+        if draft is not None:
+            draft()
         started = self._talk.session.id is not None or ending is None or ending.reason not in HOPELESS
         eof_seconds = limits.eof_grace_seconds if started else 0
         await process.stop(ladder(eof_seconds, limits.term_grace_seconds, limits.kill_wait_seconds))

@@ -281,3 +281,17 @@ async def test_what_an_ended_run_did_not_report_is_missing_from_the_sum(tmp_path
     budgets = [result.budget for result in results if result.budget is not None]
     assert [budget.unreported for budget in budgets] == [("cost_usd",), ()]
     assert [budget.shared.unreported for budget in budgets if budget.shared is not None] == [("cost_usd",)] * 2
+
+
+async def test_the_time_that_is_spent_ends_with_the_turn_whoever_asks_for_the_answer(tmp_path: Path) -> None:
+    """Not with the grace for late updates after it: here is nobody who waits for `answer()`."""
+    limits = Limits(**QUICK | {"late_update_grace_seconds": 0.5})
+    child = Scripted(tmp_path, {"prompt": [{"chunk": "a"}]}, limits=limits, budget=Budget(max_wall_seconds=60.0))
+    with anyio.fail_after(20):
+        async with Runner() as runner:
+            result = await (await runner.start(child.spec, "go")).result()
+    assert result.budget is not None
+    assert result.timings.total is not None
+    assert result.timings.teardown is not None
+    assert result.timings.teardown >= 0.5
+    assert result.budget.spent.wall_seconds <= result.timings.total - result.timings.teardown
